@@ -1,0 +1,36 @@
+"""Pellucid: fast multilayer perceptrons that you can see through.
+
+>>> import numpy as np, pellucid as pel
+>>> float(pel.grad(lambda x: np.sin(x))(0.0))
+1.0
+"""
+
+from pellucid.autodiff import check_grads as check_grads
+from pellucid.autodiff import grad as grad
+from pellucid.autodiff import hessian as hessian
+from pellucid.autodiff import hvp as hvp
+from pellucid.autodiff import jacobian as jacobian
+from pellucid.autodiff import jvp as jvp
+from pellucid.autodiff import numerical_grad as numerical_grad
+from pellucid.autodiff import value_and_grad as value_and_grad
+from pellucid.autodiff import vjp as vjp
+from pellucid.engine import compile as compile
+from pellucid.engine import run as run
+from pellucid.graph import Graph as Graph
+from pellucid.graph import Spec as Spec
+from pellucid.graph import named as named
+from pellucid.graph import record as record
+from pellucid.graph import scope as scope
+from pellucid.graph.core.primitive import elementwise as elementwise
+from pellucid.graph.core.primitive import primitive as primitive
+from pellucid.graph.core.tree import tree_map as tree_map
+from pellucid.graph.numpy_api import log_softmax as log_softmax
+from pellucid.graph.numpy_api import logsumexp as logsumexp
+from pellucid.graph.numpy_api import softmax as softmax
+from pellucid.graph.primitives import random as random
+from pellucid.graph.primitives.control import custom_rule as custom_rule
+from pellucid.graph.primitives.control import safe_where as safe_where
+from pellucid.graph.primitives.control import stop_gradient as stop_gradient
+from pellucid.graph.primitives.indexing import one_hot as one_hot
+
+__version__ = "0.1.0"

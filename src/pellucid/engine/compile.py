@@ -1,0 +1,47 @@
+"""compile: record a function once for each kind of arguments, then run the graph."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from pellucid.engine.numpy import run
+from pellucid.graph.core.spec import spec_of
+from pellucid.graph.core.tree import flatten, unflatten
+from pellucid.graph.graph import Graph
+from pellucid.graph.record import record
+
+ENGINES: dict[str, Callable[..., Any]] = {"numpy": run}
+
+
+def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
+    """`f` as a recorded, simplified graph that an executor runs.
+
+    The graph is made at the first call and for every new combination of shapes and dtypes; `f` must not branch
+    on values. `compiled.graph(*args)` shows the graph that a call would run.
+
+    >>> import numpy as np, pellucid as pel
+    >>> step = compile(pel.grad(lambda w: np.sum(w * w)))
+    >>> step(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
+    execute = ENGINES[engine]
+    graphs: dict[Any, Graph] = {}
+
+    def graph(*args: Any) -> Graph:
+        leaves, tree = flatten(args)
+        specs = [spec_of(leaf) for leaf in leaves]
+        key = (tree, tuple((s.shape, s.dtype) for s in specs))
+        if key not in graphs:
+            graphs[key] = record(f, *unflatten(tree, specs)).simplify()
+        return graphs[key]
+
+    @functools.wraps(f)
+    def compiled(*args: Any) -> Any:
+        return execute(graph(*args), *args)
+
+    compiled.graph = graph  # type: ignore[attr-defined]
+    return compiled

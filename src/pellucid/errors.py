@@ -1,0 +1,33 @@
+"""The errors Pellucid raises on purpose. Each names what was expected, what came, and what to do."""
+
+
+class PellucidError(Exception):
+    """The base of all errors below."""
+
+
+class UnsupportedError(PellucidError, TypeError):
+    """A NumPy function, option or operation that cannot be recorded."""
+
+
+class AbstractValueError(PellucidError, TypeError):
+    """A value was asked of an array that is recorded by shape and dtype alone."""
+
+
+class ShapeError(PellucidError, ValueError):
+    """Shapes (or tree structures) that do not fit together."""
+
+
+class DifferentiationError(PellucidError, TypeError):
+    """A derivative that does not exist as asked: a missing rule, a non-scalar output, integer inputs."""
+
+
+class GradientCheckError(PellucidError, AssertionError):
+    """A derivative rule disagrees with the function it belongs to."""
+
+
+class GraphError(PellucidError, ValueError):
+    """A graph that is not well formed (a cycle, a dangling reference)."""
+
+
+class IndependentOutputWarning(UserWarning):
+    """A function was differentiated with respect to an argument that it does not use."""

@@ -1,0 +1,355 @@
+"""Recording: arrays that remember how they came about.
+
+A `Tracer` stands in for an array. Whatever NumPy does with it arrives here, through the operators, through
+`__array_ufunc__` and through `__array_function__`, and is noted on the `Recording` it belongs to. Its
+`value` is an array (concrete recording: Python control flow works), a `Spec` (abstract recording: shapes
+only), or a tracer of an outer recording. The last is how derivatives of derivatives come for free: the
+rules of the inner recording compute with tracers of the outer one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import AbstractValueError, PellucidError, ShapeError, UnsupportedError
+from pellucid.graph.core.dims import Dim, Size, product
+from pellucid.graph.core.primitive import REGISTRY, UFUNCS, Primitive
+from pellucid.graph.core.spec import Spec, format_shape, spec_of
+
+_levels = itertools.count()
+_scope: ContextVar[str] = ContextVar("pellucid_scope", default="")
+
+NOTHING: dict[str, Any] = {}
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""Which of our functions stands for a NumPy function that is not a ufunc (filled by numpy_api)."""
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""Array methods (`x.sum()`), by name (filled by numpy_api)."""
+
+
+class Recording:
+    """The tape: what was computed, in order. A later recording lies inside the earlier ones."""
+
+    __slots__ = ("level", "tape")
+
+    def __init__(self) -> None:
+        self.level = next(_levels)
+        self.tape: list[Tracer] = []
+
+    def input(self, value: Any, name: str = "") -> Tracer:
+        """A variable to record with: an array, a Python number, a spec, or a tracer of an outer recording."""
+        if type(value) is Spec:
+            value = Spec(value.shape, np.dtype(value.dtype))
+        elif type(value) is not Tracer:
+            value = np.asarray(value)[()]  # 0-d arrays become NumPy numbers, which are faster
+        tracer = Tracer(self, None, (), (), NOTHING, value)
+        tracer.name = name
+        return tracer
+
+
+class Tracer:
+    """An array that is being recorded. It behaves as a NumPy array does; it cannot be changed in place."""
+
+    __slots__ = (
+        "__weakref__",
+        "args",
+        "index",
+        "inputs",
+        "name",
+        "op",
+        "recording",
+        "scope",
+        "settings",
+        "value",
+    )
+
+    def __init__(
+        self,
+        recording: Recording,
+        op: Primitive | None,
+        args: tuple[Any, ...],
+        inputs: tuple[Any, ...],
+        settings: dict[str, Any],
+        value: Any,
+    ) -> None:
+        self.recording = recording
+        self.op = op  # None for an input of the recording
+        self.args = args  # as they came: tracers of this recording, and constants
+        self.inputs = inputs  # their values at this level
+        self.settings = settings
+        self.value = value
+        self.name = ""
+        self.scope = _scope.get()
+        tape = recording.tape
+        self.index = len(tape)
+        tape.append(self)
+
+    # what is known of it
+
+    @property
+    def shape(self) -> Any:
+        return self.value.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.value.shape)
+
+    @property
+    def size(self) -> Size:
+        return product(self.value.shape)
+
+    @property
+    def T(self) -> Any:
+        return apply(REGISTRY["transpose"], (self,), {"axes": tuple(range(self.ndim))[::-1]})
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a traced array without dimensions")
+        return int(self.shape[0].__index__())
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        known = self.value if not isinstance(self.value, Spec | Tracer) else spec_of(self.value)
+        return f"Tracer({known!r})"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # arithmetic: straight to the primitive, NumPy's own dispatch costs a microsecond
+
+    def __add__(self, other: Any) -> Any:
+        return apply(REGISTRY["add"], (self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        return apply(REGISTRY["add"], (other, self))
+
+    def __sub__(self, other: Any) -> Any:
+        return apply(REGISTRY["subtract"], (self, other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return apply(REGISTRY["subtract"], (other, self))
+
+    def __mul__(self, other: Any) -> Any:
+        return apply(REGISTRY["multiply"], (self, other))
+
+    def __rmul__(self, other: Any) -> Any:
+        return apply(REGISTRY["multiply"], (other, self))
+
+    def __truediv__(self, other: Any) -> Any:
+        return apply(REGISTRY["divide"], (self, other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return apply(REGISTRY["divide"], (other, self))
+
+    def __matmul__(self, other: Any) -> Any:
+        return apply(REGISTRY["matmul"], (self, other))
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return apply(REGISTRY["matmul"], (other, self))
+
+    def __neg__(self) -> Any:
+        return apply(REGISTRY["negative"], (self,))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return apply(REGISTRY["absolute"], (self,))
+
+    def __pow__(self, other: Any) -> Any:
+        return METHODS["__pow__"](self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return np.power(other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return np.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return np.floor_divide(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return np.remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return np.remainder(other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return np.less(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return np.less_equal(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return np.greater(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return np.greater_equal(self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return np.equal(self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return np.not_equal(self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return np.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return np.bitwise_or(self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return np.bitwise_xor(self, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return np.invert(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return METHODS["__getitem__"](self, index)
+
+    def __getattr__(self, name: str) -> Any:
+        method = METHODS.get(name)
+        if method is None:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            raise UnsupportedError(
+                f"a traced array has no attribute {name!r}. It has {', '.join(sorted(METHODS))[13:]}; "
+                f"write other operations with numpy functions"
+            )
+        return lambda *args, **kwargs: method(self, *args, **kwargs)
+
+    # NumPy's doors
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        op = UFUNCS.get(ufunc)
+        if op is not None and method == "__call__" and not kwargs:
+            return apply(op, args)
+        return METHODS["__array_ufunc__"](ufunc, method, args, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        handler = FUNCTIONS.get(func)
+        if handler is None:
+            handler = METHODS["__array_function__"](func)
+        return handler(*args, **kwargs)
+
+    # what cannot be
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise UnsupportedError(
+            f"a traced array cannot be changed in place (x[{index!r}] = ...): a graph has no order of time. "
+            "Build the new array instead: np.where(mask, new, x), np.concatenate, np.stack or np.pad"
+        )
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise UnsupportedError(
+            "a traced array cannot be turned into a plain one (np.array, np.asarray or a function that "
+            "NumPy does not dispatch, such as most of scipy): its history would be lost. "
+            "To join several, use np.stack or np.concatenate; scipy.special.logsumexp and softmax have traced "
+            "twins pellucid.logsumexp and pellucid.softmax; pellucid.stop_gradient(x) cuts the derivative only"
+        )
+
+    def _known(self, what: str) -> Any:
+        """The number behind a concrete recording of one element."""
+        value = self.value
+        while type(value) is Tracer:
+            value = value.value
+        if type(value) is Spec:
+            raise AbstractValueError(
+                f"{what} needs the value of a {format_shape(value.shape)} {value.dtype} array, but the function is "
+                "recorded by shape alone. Choose with np.where(condition, a, b), or record with real arrays"
+            )
+        return value
+
+    def __bool__(self) -> bool:
+        return bool(self._known("a branch (if, while, and, or, not, assert)"))
+
+    def __index__(self) -> int:
+        value = self._known("an index")
+        if np.asarray(value).dtype.kind not in "iu":
+            raise UnsupportedError(f"an index or a count must be an integer, got a traced {self.dtype} array")
+        return int(value)
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        raise UnsupportedError(
+            "float() of a traced array, or a function of the math module, would lose its history. "
+            "Keep the array as it is and use numpy functions (np.sin, not math.sin)"
+        )
+
+
+def apply(op: Primitive, args: tuple[Any, ...], settings: dict[str, Any] = NOTHING) -> Any:
+    """Evaluate `op`, and note it on the innermost recording that its arguments belong to."""
+    top: Recording | None = None
+    for a in args:
+        if type(a) is Tracer:
+            recording = a.recording
+            if top is None or recording.level > top.level:
+                top = recording
+    if top is None:
+        return _evaluate(op, args, settings)
+    inputs = tuple([a.value if type(a) is Tracer and a.recording is top else a for a in args])
+    return Tracer(top, op, args, inputs, settings, _evaluate(op, inputs, settings))
+
+
+def _evaluate(op: Primitive, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    for v in inputs:
+        kind = type(v)
+        if kind is Tracer:
+            return apply(op, inputs, settings)
+        if kind is Spec or kind is Dim:
+            return op.shape(*[spec_of(v) for v in inputs], **settings)
+    try:
+        return op.value(*inputs, **settings)
+    except PellucidError:
+        raise
+    except (ValueError, IndexError, TypeError) as error:
+        shapes = ", ".join(format_shape(np.shape(v)) for v in inputs)
+        raise ShapeError(f"{op.name} of arrays of shape {shapes}{_listed(settings)}: {error}") from error
+
+
+def _listed(settings: dict[str, Any]) -> str:
+    return "".join(f", {key}={value!r}" for key, value in settings.items())
+
+
+@contextmanager
+def scope(name: str) -> Iterator[None]:
+    """Nodes recorded inside carry this name; scopes nest with a slash.
+
+    >>> with scope("hidden1"):
+    ...     pass
+    """
+    outer = _scope.get()
+    token = _scope.set(f"{outer}/{name}" if outer else name)
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+def named(x: Any, name: str) -> Any:
+    """Give a recorded array a name to be shown under; plain arrays pass through.
+
+    >>> named(3.0, "z")
+    3.0
+    """
+    inner = x
+    while type(inner) is Tracer:
+        inner.name = name
+        inner = inner.value
+    return x

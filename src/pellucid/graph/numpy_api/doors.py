@@ -1,0 +1,87 @@
+"""Where NumPy's calls on traced arrays arrive, and what is said to those that cannot be recorded."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import UnsupportedError
+from pellucid.graph.core.primitive import UFUNCS
+from pellucid.graph.core.tracer import FUNCTIONS, METHODS, apply
+
+REDUCTIONS: dict[Any, Callable[..., Any]] = {}
+"""What `ufunc.reduce` means: np.add.reduce is a sum."""
+
+
+def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a function as the traced twin of NumPy functions, and as an array method."""
+
+    def enter(f: Callable[..., Any]) -> Callable[..., Any]:
+        named = functions[0].__name__ if functions else method
+        known = inspect.signature(f).parameters
+
+        @functools.wraps(f)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            for key, value in list(kwargs.items()):
+                if key not in known:
+                    if value is not None and value is not np._NoValue:
+                        raise UnsupportedError(
+                            f"np.{named} of a traced array does not take {key}={value!r}: it takes {', '.join(known)}"
+                        )
+                    del kwargs[key]
+            return f(*args, **kwargs)
+
+        for function in functions:
+            FUNCTIONS[function] = checked
+        if method:
+            METHODS[method] = checked
+        return f
+
+    return enter
+
+
+# what is not supported, in words
+
+
+def _ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The rarer ways into a ufunc: SciPy's, reductions, options."""
+    name = ufunc.__name__
+    for key, value in kwargs.items():
+        if not (method == "reduce" and key in ("axis", "keepdims")) and value is not None:
+            raise UnsupportedError(f"np.{name} of a traced array does not take {key}=: the result is a new array")
+    if method == "reduce" and ufunc in REDUCTIONS:
+        return REDUCTIONS[ufunc](*args, **{"axis": 0, **kwargs})
+    if method == "outer":
+        a, b = args
+        return ufunc(np.reshape(a, (*a.shape, *(1,) * np.ndim(b))), b)
+    if method == "__call__":
+        importlib.import_module("pellucid.graph.primitives.special")
+        op = UFUNCS.get(ufunc)
+        if op is not None:
+            return apply(op, args)
+        raise _unsupported(name, {u.__name__ for u in UFUNCS})
+    raise UnsupportedError(f"np.{name}.{method} cannot be recorded: write it with supported operations")
+
+
+def _function(func: Any) -> Any:
+    raise _unsupported(func.__name__, {f.__name__ for f in FUNCTIONS} | {u.__name__ for u in UFUNCS})
+
+
+def _unsupported(name: str, known: set[str]) -> UnsupportedError:
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    hint = f" The nearest that can is {near[0]}." if near else ""
+    return UnsupportedError(
+        f"the function {name!r} cannot be recorded.{hint} Write it with supported operations, or add it: "
+        "pellucid.elementwise(name, f, rule) for an elementwise function, pellucid.primitive(name, f, shape=..., "
+        "jvp=[...], vjp=[...]) for any other, or @pellucid.custom_rule for a function of your own"
+    )
+
+
+METHODS["__array_ufunc__"] = _ufunc
+METHODS["__array_function__"] = _function

@@ -1,0 +1,68 @@
+"""Elementwise functions of NumPy that are not ufuncs: where, clip, round, powers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import UnsupportedError
+from pellucid.graph.core.spec import SCALARS
+from pellucid.graph.core.tracer import METHODS
+from pellucid.graph.numpy_api.doors import implements
+from pellucid.graph.primitives import elementwise
+
+
+@implements(np.where)
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None or y is None:
+        raise UnsupportedError(
+            "np.where(condition) gives positions, whose number is not known: use the three-argument form"
+        )
+    return elementwise.where(condition, x, y)
+
+
+@implements(np.clip, method="clip")
+def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
+    low = min if a_min is None else a_min
+    high = max if a_max is None else a_max
+    return elementwise.clip(a, -np.inf if low is None else low, np.inf if high is None else high)
+
+
+_SHORT_CUTS: dict[Any, Any] = {1: lambda x: x, 2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
+
+
+def power(x: Any, p: Any) -> Any:
+    """x ** p, with NumPy's own short cuts for the usual exponents."""
+    if type(p) in SCALARS and p in _SHORT_CUTS and x.dtype.kind == "f":
+        return _SHORT_CUTS[p](x)
+    return elementwise.power(x, p)
+
+
+METHODS["__pow__"] = power
+
+
+@implements(np.round, method="round")
+def round(a: Any, decimals: int = 0) -> Any:
+    return np.rint(a) if decimals == 0 else np.rint(a * 10.0**decimals) / 10.0**decimals
+
+
+@implements(np.nan_to_num)
+def nan_to_num(x: Any, nan: float = 0.0) -> Any:
+    big = float(np.finfo(x.dtype).max)
+    return np.clip(np.where(np.isnan(x), nan, x), -big, big)
+
+
+@implements(np.isclose)
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
+    return np.less_equal(np.abs(a - b), atol + rtol * np.abs(b))
+
+
+@implements(np.allclose)
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
+    return np.all(isclose(a, b, rtol, atol))
+
+
+@implements(np.array_equal)
+def array_equal(a1: Any, a2: Any) -> Any:
+    return np.shape(a1) == np.shape(a2) and np.all(np.equal(a1, a2))

@@ -1,0 +1,54 @@
+"""Indexing: brackets, take, diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import UnsupportedError
+from pellucid.graph.core.dims import is_open
+from pellucid.graph.core.tracer import METHODS
+from pellucid.graph.numpy_api.doors import implements
+from pellucid.graph.primitives import indexing
+
+METHODS["__getitem__"] = indexing.take_item
+
+
+@implements(np.take, method="take")
+def take(a: Any, indices: Any, axis: int | None = None) -> Any:
+    if axis is None:
+        return indexing.take_item(np.ravel(a), indices)
+    return indexing.take_item(a, (slice(None),) * (axis % np.ndim(a)) + (indices,))
+
+
+@implements(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: int) -> Any:
+    n = np.ndim(arr)
+    if is_open(np.shape(indices)):
+        raise UnsupportedError("take_along_axis needs known sizes; with open ones multiply by pellucid.one_hot and sum")
+    grid: list[Any] = list(np.ogrid[tuple(slice(s) for s in np.shape(indices))])
+    grid[axis % n] = indices
+    return indexing.take_item(arr, tuple(grid))
+
+
+@implements(np.diagonal, method="diagonal")
+def diagonal(a: Any, offset: int = 0) -> Any:
+    if len(a.shape) != 2 or is_open(a.shape):
+        raise UnsupportedError(f"np.diagonal of a traced array takes two known dimensions, got shape {a.shape}")
+    rows, columns = np.nonzero(np.eye(a.shape[0], a.shape[1], offset))
+    return a[rows, columns]
+
+
+@implements(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    if len(v.shape) == 2:
+        return diagonal(v, k)
+    n = v.shape[0] + abs(k)
+    rows, columns = np.nonzero(np.eye(n, k=k))
+    return indexing.scatter_add(v, rows, columns, spec=(indexing.SLOT, indexing.SLOT), shape=(n, n))
+
+
+@implements(np.trace, method="trace")
+def trace(a: Any, offset: int = 0) -> Any:
+    return np.sum(diagonal(a, offset))

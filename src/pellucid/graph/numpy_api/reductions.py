@@ -1,0 +1,161 @@
+"""Reductions: NumPy's axis and keepdims brought to the primitives' normal form, and what is composed of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import UnsupportedError
+from pellucid.graph.core.spec import normalize_axes
+from pellucid.graph.core.tracer import Tracer
+from pellucid.graph.numpy_api.doors import REDUCTIONS, implements
+from pellucid.graph.primitives import reductions
+
+
+def _reduce(op: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    keepdims = bool(keepdims) if keepdims is not np._NoValue else False
+    return op(a, axis=normalize_axes(axis, len(a.shape), op.name), keepdims=keepdims)
+
+
+@implements(np.sum, method="sum")
+def sum(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.sum, a, axis, keepdims)
+
+
+@implements(np.mean, method="mean")
+def mean(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.mean, a, axis, keepdims)
+
+
+@implements(np.max, np.amax, method="max")
+def max(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.max, a, axis, keepdims)
+
+
+@implements(np.min, np.amin, method="min")
+def min(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.min, a, axis, keepdims)
+
+
+@implements(np.prod, method="prod")
+def prod(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.prod, a, axis, keepdims)
+
+
+@implements(np.any, method="any")
+def any(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.any_, a, axis, keepdims)
+
+
+@implements(np.all, method="all")
+def all(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _reduce(reductions.all_, a, axis, keepdims)
+
+
+@implements(np.var, method="var")
+def var(a: Any, axis: Any = None, ddof: float = 0, keepdims: Any = False) -> Any:
+    axes = normalize_axes(axis, len(a.shape), "var")
+    deviation = np.square(a - np.mean(a, axis=axes, keepdims=True))
+    if ddof == 0:
+        return np.mean(deviation, axis=axes, keepdims=keepdims)
+    return np.sum(deviation, axis=axes, keepdims=keepdims) / (reductions.count(a, axes) - ddof)
+
+
+@implements(np.std, method="std")
+def std(a: Any, axis: Any = None, ddof: float = 0, keepdims: Any = False) -> Any:
+    return np.sqrt(var(a, axis, ddof, keepdims))
+
+
+@implements(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
+    if weights is None:
+        return np.mean(a, axis=axis)
+    return np.sum(a * weights, axis=axis) / np.sum(weights * np.ones_like(a), axis=axis)
+
+
+@implements(np.ptp)
+def ptp(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return max(a, axis, keepdims) - min(a, axis, keepdims)
+
+
+@implements(np.cumsum, method="cumsum")
+def cumsum(a: Any, axis: int | None = None) -> Any:
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    return reductions.cumsum(a, axis=axis % len(a.shape))
+
+
+@implements(np.diff)
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    lead = (slice(None),) * (axis % len(a.shape))
+    for _ in range(n):
+        a = a[(*lead, slice(1, None))] - a[(*lead, slice(None, -1))]
+    return a
+
+
+@implements(np.argmax, method="argmax")
+def argmax(a: Any, axis: int | None = None) -> Any:
+    return reductions.argmax(a, axis=None if axis is None else axis % len(a.shape))
+
+
+@implements(np.argmin, method="argmin")
+def argmin(a: Any, axis: int | None = None) -> Any:
+    return reductions.argmin(a, axis=None if axis is None else axis % len(a.shape))
+
+
+@implements(np.sort, method="sort")
+def sort(a: Any, axis: int = -1) -> Any:
+    value = a._known("sorting")
+    return np.take_along_axis(a, np.argsort(value, axis=axis), axis=axis)
+
+
+@implements(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    if ord in (None, 2, "fro") and not (ord == 2 and axis is None and len(x.shape) > 1):
+        return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
+    if ord == 1 and (isinstance(axis, int) or len(x.shape) == 1):
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    if ord == np.inf and (isinstance(axis, int) or len(x.shape) == 1):
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+    raise UnsupportedError(f"np.linalg.norm of a traced array: ord None, 'fro', 1, 2 or inf of vectors, got {ord!r}")
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """log Σ exp(x) along an axis, without overflow.
+
+    >>> float(logsumexp(np.array([1000.0, 1000.0])))
+    1000.6931471805599
+    """
+    x = x if type(x) is Tracer else np.asarray(x)
+    return _reduce(reductions.logsumexp, x, axis, keepdims)
+
+
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """exp(x) / Σ exp(x) along an axis, without overflow.
+
+    >>> softmax(np.array([0.0, 0.0]))
+    array([0.5, 0.5])
+    """
+    return np.exp(log_softmax(x, axis))
+
+
+def log_softmax(x: Any, axis: Any = -1) -> Any:
+    """log(softmax(x)), exact where softmax would round to zero.
+
+    >>> log_softmax(np.array([0.0, -1000.0]))
+    array([    0., -1000.])
+    """
+    return x - logsumexp(x, axis=axis, keepdims=True)
+
+
+REDUCTIONS.update(
+    {
+        np.add: sum,
+        np.multiply: prod,
+        np.maximum: max,
+        np.minimum: min,
+        np.logical_and: all,
+        np.logical_or: any,
+    }
+)

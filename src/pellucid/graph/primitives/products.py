@@ -1,0 +1,118 @@
+"""Matrix products and einsum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import ShapeError
+from pellucid.graph.core.primitive import EachArgument, fit, primitive
+from pellucid.graph.core.spec import Spec, broadcast, format_shape, promote
+
+
+def _matmul_shape(a: Spec, b: Spec) -> Spec:
+    if not a.shape or not b.shape:
+        raise ShapeError("matmul (@) needs arrays of at least one dimension: use * for a single number")
+    inner_a, inner_b = a.shape[-1], b.shape[-2 if b.ndim > 1 else 0]
+    if inner_a != inner_b:
+        raise ShapeError(
+            f"matmul: shapes {format_shape(a.shape)} @ {format_shape(b.shape)} do not fit: "
+            f"the last size of the first ({inner_a}) must equal the second-last of the second ({inner_b})"
+        )
+    lead = broadcast([a.shape[:-2], b.shape[:-2]], "matmul")
+    rows = a.shape[-2:-1]
+    columns = b.shape[-1:] if b.ndim > 1 else ()
+    return Spec((*lead, *rows, *columns), promote([a, b]))
+
+
+def _matmul(a: Any, b: Any) -> Any:
+    if (
+        a.__class__ is not np.ndarray
+        or b.__class__ is not np.ndarray
+        or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]
+    ):
+        a, b = np.asarray(a), np.asarray(b)
+        _matmul_shape(Spec(a.shape, a.dtype), Spec(b.shape, b.dtype))  # says what does not fit
+    return a @ b
+
+
+def _swap(x: Any) -> Any:
+    return x.T if len(x.shape) == 2 else np.swapaxes(x, -1, -2)
+
+
+def _matmul_left(d: Any, y: Any, a: Any, b: Any) -> Any:
+    if np.ndim(b) == 1:
+        return fit(np.expand_dims(d, -1) * b, a)
+    if np.ndim(a) == 1:
+        return fit(np.squeeze(b @ np.expand_dims(d, -1), -1), a)
+    return fit(d @ _swap(b), a)
+
+
+def _matmul_right(d: Any, y: Any, a: Any, b: Any) -> Any:
+    if np.ndim(a) == 1:
+        return fit(np.expand_dims(a, -1) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
+    if np.ndim(b) == 1:
+        return fit(np.squeeze(_swap(a) @ np.expand_dims(d, -1), -1), b)
+    return fit(_swap(a) @ d, b)
+
+
+matmul = primitive(
+    "matmul",
+    _matmul,
+    shape=_matmul_shape,
+    jvp=(lambda d, y, a, b: d @ b, lambda d, y, a, b: a @ d),
+    vjp=(_matmul_left, _matmul_right),
+    ufunc=np.matmul,
+)
+
+
+# einsum: `subscripts` is explicit ("ij,jk->ik"), each operand names an axis once (numpy_api sees to it)
+
+
+def _einsum_sizes(subscripts: str, xs: tuple[Any, ...]) -> dict[str, Any]:
+    sizes: dict[str, Any] = {}
+    for term, x in zip(subscripts.split("->")[0].split(","), xs, strict=True):
+        if len(term) != len(x.shape):
+            raise ShapeError(f"einsum {subscripts!r}: {term!r} names {len(term)} axes of an array of shape {x.shape}")
+        for letter, size in zip(term, x.shape, strict=True):
+            known = sizes.setdefault(letter, size)
+            if known == 1:
+                sizes[letter] = size
+            elif size not in (1, known):
+                raise ShapeError(f"einsum {subscripts!r}: axis {letter!r} has sizes {known} and {size}")
+    return sizes
+
+
+def _einsum_shape(*xs: Spec, subscripts: str) -> Spec:
+    sizes = _einsum_sizes(subscripts, xs)
+    return Spec(tuple(sizes[letter] for letter in subscripts.split("->")[1]), promote(xs))
+
+
+def _einsum_jvp(position: int, d: Any, y: Any, *xs: Any, subscripts: str) -> Any:
+    return einsum(*xs[:position], d, *xs[position + 1 :], subscripts=subscripts)
+
+
+def _einsum_vjp(position: int, d: Any, y: Any, *xs: Any, subscripts: str) -> Any:
+    """The adjoint is an einsum too: the result takes the place of the argument."""
+    inputs, output = subscripts.split("->")
+    terms = inputs.split(",")
+    x, term = xs[position], terms[position]
+    rest = [(t, v) for i, (t, v) in enumerate(zip(terms, xs, strict=True)) if i != position]
+    found = set(output).union(*(t for t, _ in rest))
+    reached = "".join(letter for letter in term if letter in found)
+    share = einsum(d, *(v for _, v in rest), subscripts=",".join([output, *(t for t, _ in rest)]) + "->" + reached)
+    shape = tuple(1 if letter not in found else share.shape[reached.index(letter)] for letter in term)
+    share = np.reshape(share, shape) if shape != share.shape else share
+    sizes = _einsum_sizes(subscripts, xs)
+    # an axis that only this argument has was summed away: its adjoint is the same all along it
+    return fit(np.broadcast_to(share, tuple(sizes[letter] for letter in term)), x)
+
+
+einsum = primitive(
+    "einsum",
+    lambda *xs, subscripts: np.einsum(subscripts, *xs),
+    shape=_einsum_shape,
+    jvp=EachArgument(_einsum_jvp),
+    vjp=EachArgument(_einsum_vjp),
+)

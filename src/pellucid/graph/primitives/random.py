@@ -1,0 +1,107 @@
+"""Random numbers as nodes: a pure function of a key, a counter and the position in the array.
+
+The generator is SplitMix64 (Steele, Lea, Flood, 2014) read by position: element i of a draw is a mix of
+its stream's start and i. So the same key and counter give the same numbers whatever the order, the number
+of threads or the executor; a new counter gives a new draw.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import UnsupportedError
+from pellucid.graph.core.dims import is_open
+from pellucid.graph.core.primitive import primitive
+from pellucid.graph.core.spec import Spec
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def _mix(z: Any) -> Any:
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
+
+
+def bits(key: Any, counter: Any, shape: tuple[int, ...], stream: int = 0) -> Any:
+    """64 random bits for each position."""
+    with np.errstate(over="ignore"):  # arithmetic modulo 2**64 is the point
+        start = _mix(_word(key) + _GAMMA)
+        start = _mix(start ^ (_word(counter) * _GAMMA + np.uint64(stream)))
+        positions = np.arange(1, int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.uint64).reshape(shape)
+        return _mix(start + positions * _GAMMA)
+
+
+def _word(value: Any) -> Any:
+    return np.uint64(int(value) & 0xFFFFFFFFFFFFFFFF)
+
+
+def _uniform(key: Any, counter: Any, *, shape: tuple[int, ...], dtype: Any, stream: int = 0) -> Any:
+    """In [0, 1): the upper 24 bits (float32) or 53 bits (float64)."""
+    digits = np.finfo(dtype).nmant + 1
+    return (bits(key, counter, shape, stream) >> np.uint64(64 - digits)).astype(dtype) * np.dtype(dtype).type(
+        2.0**-digits
+    )
+
+
+def _normal(key: Any, counter: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Box and Muller (1958), from two streams."""
+    radius = np.sqrt(-2 * np.log1p(-_uniform(key, counter, shape=shape, dtype=dtype)))
+    angle = _uniform(key, counter, shape=shape, dtype=dtype, stream=1) * np.dtype(dtype).type(2 * np.pi)
+    return radius * np.cos(angle)
+
+
+def _bernoulli(key: Any, counter: Any, p: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
+    return (_uniform(key, counter, shape=shape, dtype=np.float32) < p).astype(dtype)
+
+
+def _drawn(*xs: Spec, shape: tuple[Any, ...], dtype: Any) -> Spec:
+    return Spec(shape, dtype)
+
+
+_no_rules = (None, None, None)
+uniform_node = primitive("random_uniform", _uniform, shape=_drawn, jvp=_no_rules, vjp=_no_rules)
+normal_node = primitive("random_normal", _normal, shape=_drawn, jvp=_no_rules, vjp=_no_rules)
+bernoulli_node = primitive("random_bernoulli", _bernoulli, shape=_drawn, jvp=_no_rules, vjp=_no_rules)
+
+
+def uniform(key: Any, counter: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
+    """Uniform numbers in [0, 1).
+
+    >>> uniform(0, 0, (2,)).shape
+    (2,)
+    """
+    return uniform_node(key, counter, **_settings(shape, dtype, key, counter))
+
+
+def normal(key: Any, counter: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
+    """Numbers of the standard normal distribution.
+
+    >>> bool(normal(0, 1, (3,))[0] == normal(0, 1, (3,))[0])
+    True
+    """
+    return normal_node(key, counter, **_settings(shape, dtype, key, counter))
+
+
+def bernoulli(key: Any, counter: Any, p: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
+    """1 with probability `p`, else 0. No derivative goes through `p`.
+
+    >>> float(bernoulli(0, 0, 1.0))
+    1.0
+    """
+    return bernoulli_node(key, counter, p, **_settings(shape, dtype, key, counter, p))
+
+
+def _settings(shape: Any, dtype: Any, *args: Any) -> dict[str, Any]:
+    shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if is_open(shape) and not any(hasattr(a, "recording") for a in args):
+        raise UnsupportedError(
+            f"random numbers of the open shape {shape} need the key or the counter as an input of the recorded "
+            "function: fixed numbers would make the same draw for ever"
+        )
+    if np.dtype(dtype).kind != "f":
+        raise UnsupportedError(f"random numbers are float32 or float64, got dtype {np.dtype(dtype)}")
+    return {"shape": shape, "dtype": np.dtype(dtype)}

@@ -1,0 +1,51 @@
+"""record: run a function once on tracers and keep what it did."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from pellucid.graph.core.tracer import Recording
+from pellucid.graph.core.tree import flatten, paths, unflatten
+from pellucid.graph.graph import Graph, from_recording
+
+
+def record(f: Callable[..., Any], *args: Any, name: str | None = None) -> Graph:
+    """Record `f` at `args` as a graph.
+
+    Arguments are arrays, numbers, nested dicts, lists and tuples of them: then values are known, Python's
+    `if` and `while` work, and the graph is what happened for these values. Or they are `Spec(shape, dtype)`:
+    then only shapes are known, sizes given by name stay open, and the graph holds for every value and size.
+
+    >>> import numpy as np
+    >>> from pellucid import Spec
+    >>> print(record(lambda x, W: np.tanh(x @ W), Spec(("n", 3)), Spec((3, 2))))
+    def f(x: float64[n, 3], W: float64[3, 2]):
+        v1 = x @ W           # [n, 2]
+        v2 = tanh(v1)        # [n, 2]
+        return v2
+    """
+    leaves, in_tree = flatten(args)
+    recording = Recording()
+    names = argument_names(f, args)
+    inputs = [recording.input(leaf, label) for leaf, label in zip(leaves, names, strict=True)]
+    result = f(*unflatten(in_tree, inputs))
+    label = str(name or getattr(f, "__name__", "f"))
+    graph = from_recording(recording, label if label.isidentifier() else "f", inputs, in_tree, result, names)
+    recording.tape.clear()  # a tape and its tracers refer to each other: do not leave that to the collector
+    return graph
+
+
+def argument_names(f: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
+    """A name for every leaf of the arguments: `x`, `params['W']`."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = []
+    for i, arg in enumerate(args):
+        prefix = positional[i] if i < len(positional) else f"x{i + 1}"
+        names += paths(flatten(arg)[1], prefix)
+    return names

@@ -1,0 +1,1 @@
+"""How a graph is shown: programs, trace tables, pictures, symbolic formulas."""

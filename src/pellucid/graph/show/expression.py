@@ -1,0 +1,89 @@
+"""Formulas as trees: what a node computes, and what a derivative rule says, free of any notation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pellucid.graph.core.dims import Dim
+from pellucid.graph.core.primitive import Rule
+from pellucid.graph.core.spec import SCALARS, Spec
+from pellucid.graph.core.tracer import Recording, Tracer
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A variable. `mark` is "" for a value, "dot" for its tangent, "bar" for its adjoint."""
+
+    base: str
+    index: int | None = None
+    mark: str = ""
+
+    def marked(self, mark: str) -> Symbol:
+        return Symbol(self.base, self.index, mark)
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A value in a formula: a number or an array."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """An operation on formulas."""
+
+    op: str
+    args: tuple[Any, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+Expression = Symbol | Number | Call
+
+
+def substitute(e: Expression, value_of: Callable[[Symbol], Any]) -> Expression:
+    """The formula with numbers in the place of its variables (None leaves a variable as it is)."""
+    if isinstance(e, Symbol):
+        value = value_of(e)
+        return e if value is None else Number(value)
+    if isinstance(e, Call):
+        return Call(e.op, tuple(substitute(a, value_of) for a in e.args), e.settings)
+    return e
+
+
+def of_rule(rule: Rule, d: Symbol, node: Tracer, names: Callable[[Any], Expression]) -> Expression:
+    """What a derivative rule of this node says, found by recording the rule itself on shapes.
+
+    `names` gives the formula for a tracer or constant of the node's own recording.
+    """
+    recording = Recording()
+    known: dict[int, Expression] = {}
+
+    def variable(value: Any, e: Expression) -> Any:
+        if type(value) in SCALARS or isinstance(value, Dim):
+            return value
+        tracer = recording.input(Spec(np.shape(value), value.dtype))
+        known[id(tracer)] = e
+        return tracer
+
+    incoming = variable(node.value, d)
+    y = variable(node.value, names(node))
+    xs = [variable(v, names(a)) for v, a in zip(node.inputs, node.args, strict=True)]
+    result = rule(incoming, y, *xs, **node.settings)
+    e = of_tracer(result, known)
+    recording.tape.clear()
+    return e
+
+
+def of_tracer(x: Any, known: dict[int, Expression]) -> Expression:
+    """The formula behind a tracer in terms of the known ones. Meant for the few operations of a rule."""
+    if type(x) is not Tracer:
+        return Number(x)
+    if id(x) in known:
+        return known[id(x)]
+    assert x.op is not None
+    return Call(x.op.name, tuple(of_tracer(a, known) for a in x.args), x.settings)

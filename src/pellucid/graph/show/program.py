@@ -1,0 +1,108 @@
+"""A graph as a program that a person can read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.graph.core.dims import Dim
+from pellucid.graph.core.spec import SCALARS, Spec
+from pellucid.graph.node import Literal, Node
+from pellucid.graph.show import notation
+from pellucid.graph.show.expression import Call, Number, Symbol
+
+if TYPE_CHECKING:
+    from pellucid.graph.graph import Graph
+
+
+class Exact(notation.Notation):
+    """Numbers and names as they are."""
+
+    def number(self, value: Any) -> str:
+        return repr(value.item() if isinstance(value, np.generic) else value)
+
+    def symbol(self, s: Symbol) -> str:
+        return s.base
+
+
+def program(graph: Graph) -> str:
+    """`def f(x): ...`, one line for each operation, shapes as comments, scopes as headings."""
+    write = Exact({"-": "-"}, {}, mathematical=False).write
+    names = variable_names(graph)
+    constants: dict[int, str] = {}
+    head: list[str] = []
+
+    def argument(a: int | Literal) -> Any:
+        if not isinstance(a, Literal):
+            return Symbol(names[a])
+        if isinstance(a.value, SCALARS):
+            return Number(a.value)
+        if isinstance(a.value, Dim):
+            return Symbol(str(a.value))
+        if not a.spec.shape:
+            return Number(a.value.item())
+        if id(a.value) not in constants:
+            constants[id(a.value)] = f"c{len(constants) + 1}"
+            head.append(f"{constants[id(a.value)]} = constant {type_text(a.spec)}")
+        return Symbol(constants[id(a.value)])
+
+    lines: list[tuple[str, str]] = []
+    scope = ""
+    for i, node in enumerate(graph.nodes):
+        if node.op is None:
+            continue
+        if node.scope != scope:
+            scope = node.scope
+            lines.append((f"# {scope}" if scope else "#", ""))
+        formula = write(Call(node.op.name, tuple(argument(a) for a in node.args), _shown(node)))
+        lines.append((f"{names[i]} = {formula}", f"[{_sizes(node.spec)}]" if node.shape else ""))
+    results = ", ".join(write(argument(out)) for out in graph.outputs)
+    width = min(max((len(code) for code, note in lines if note), default=0), 60)
+    body = [f"{code:<{max(width, 18)}}   # {note}" if note else code for code, note in lines]
+    signature = [f"{names[i]}: {type_text(node.spec)}" for i, node in enumerate(graph.nodes[: graph.inputs])]
+    start = f"def {graph.name}({', '.join(signature)}):"
+    if len(start) > 100:
+        start = f"def {graph.name}(\n" + "".join(f"    {s},\n" for s in signature) + "):"
+    return "\n".join([start, *(f"    {line}" for line in [*head, *body, f"return {results}"])])
+
+
+def variable_names(graph: Graph) -> list[str]:
+    """Inputs and named nodes by their names, the others v1, v2, ... in order."""
+    names: list[str] = []
+    taken: set[str] = set()
+    counter = 0
+    for i, node in enumerate(graph.nodes):
+        if i >= graph.inputs:
+            counter += 1
+        name = node.name or f"v{counter}"
+        base, again = name, 2
+        while name in taken:
+            name, again = f"{base}_{again}", again + 1
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _shown(node: Node) -> dict[str, Any]:
+    """Settings worth showing: the reduction of all axes goes without saying."""
+    settings = dict(node.settings)
+    if node.op and "keepdims" in settings:
+        if not settings["keepdims"]:
+            del settings["keepdims"]
+        axis = settings.get("axis")
+        if isinstance(axis, tuple) and len(axis) == 1:
+            settings["axis"] = axis[0]
+        if not node.shape and "keepdims" not in settings:
+            settings.pop("axis", None)
+    return settings
+
+
+def type_text(spec: Spec) -> str:
+    name = spec.dtype.__name__ if spec.weak else spec.dtype.name
+    return f"{name}[{_sizes(spec)}]" if spec.shape else name
+
+
+def _sizes(spec: Spec) -> str:
+    return ", ".join(re.sub(r"\s", "", str(s)) for s in spec.shape)
