@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,15 +53,20 @@ class Traced:
 
     def pull(self, adjoints: Sequence[Any], *, free: bool = False) -> list[list[Any]]:
         """For adjoints of the output leaves (None: zero) those of the leaves of each argument."""
-        seeds: dict[int, Any] = {}
-        for out, d in zip(self.outputs, adjoints, strict=True):
-            if d is not None and self.depends(out):
-                seeds[out.index] = seeds[out.index] + d if out.index in seeds else d
+        seeds = self._seeds(adjoints)
         leaves = [[(x.index, x.value) for x in group] for group in self.inputs]
         if free:
             self.outputs = []
         found = pull(self.tape, seeds, free=free)
         return [[found[i] if i in found else np.zeros_like(x) for i, x in group] for group in leaves]
+
+    def _seeds(self, adjoints: Sequence[Any]) -> dict[int, Any]:
+        """Adjoints by position on the tape; two outputs may be the same variable."""
+        seeds: dict[int, Any] = {}
+        for out, d in zip(self.outputs, adjoints, strict=True):
+            if d is not None and self.depends(out):
+                seeds[out.index] = seeds[out.index] + d if out.index in seeds else d
+        return seeds
 
     def push(self, tangents: dict[int, Any]) -> list[Any]:
         """For tangents of input leaves (by position on the tape; absent: zero) those of the output leaves."""
@@ -229,4 +235,5 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         pulled = traced.pull(ds)
         return tuple(unflatten(tree, leaves) for tree, leaves in zip(traced.trees, pulled, strict=True))
 
+    weakref.finalize(pullback, traced.tape.clear)  # a tape and its tracers refer to each other
     return value, pullback

@@ -56,7 +56,7 @@ class Graph:
             for parent in node.parents:
                 if not 0 <= parent < i:
                     raise GraphError(
-                        f"node {i} ({node.op.name if node.op else 'input'}) uses node {parent}, which is not before it: "
+                        f"node {i} ({node.op.name if node.op else 'input'}) uses node {parent}, not before it: "
                         "a computational graph has no cycles"
                     )
         for out in self.outputs:
@@ -119,11 +119,18 @@ class Graph:
     def table(self, mode: str = "forward", *, seed: Any = None, output: int = 0, digits: int = 3) -> Table:
         """The trace tables of the lectures: values beside tangents ("forward") or adjoints ("reverse").
 
-        `seed` is the name or number of the input to differentiate by (forward; the first by default), `output` the
-        number of the output to start from (reverse). "primal" shows the values alone.
+        `seed` is the name or number of the input to differentiate by (forward; the first by default; an array moves in
+        all its elements at once), or a dict of names and tangents. `output` is the number of the output to start from
+        (reverse). "primal" shows the values alone.
 
         >>> import numpy as np, pellucid as pel
-        >>> print(pel.record(lambda x: np.sin(x) * x, 2.0).table("forward"))  # doctest: +SKIP
+        >>> print(pel.record(lambda x: np.sin(x) * x, 2.0).table("primal"))
+        Forward primal trace
+        ────────────────────────────────
+        v₀ = x                   = 2
+        v₁ = sin v₀  = sin 2     = 0.909
+        v₂ = v₁ × v₀ = 0.909 × 2 = 1.819
+        y  = v₂                  = 1.819
         """
         return trace_table(self, mode, seed=seed, output=output, digits=digits)
 

@@ -6,7 +6,7 @@ A `Dim` is a polynomial in named sizes with integer coefficients, so that shapes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from pellucid.errors import AbstractValueError
@@ -22,12 +22,15 @@ class Dim:
     7*n
     >>> (n * 2 + 1).resolve({"n": 5})
     11
+
+    Arithmetic beyond integers (1.0 / n, np.sqrt(n)) is recorded: `home` is the recording in which the size is open.
     """
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "home", "terms")
 
-    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+    def __init__(self, terms: Mapping[Monomial, int], home: Any = None) -> None:
         self.terms: tuple[tuple[Monomial, int], ...] = tuple(sorted((m, c) for m, c in terms.items() if c))
+        self.home = home
         self._hash = hash(self.terms)
 
     @staticmethod
@@ -35,6 +38,10 @@ class Dim:
         if not name.isidentifier():
             raise ValueError(f"an open dimension needs a name like 'n' or 'batch', got {name!r}")
         return Dim({(name,): 1})
+
+    def at(self, home: Any) -> Dim:
+        """The same size, open in this recording."""
+        return Dim(dict(self.terms), home)
 
     def resolve(self, sizes: Mapping[str, int]) -> int:
         """The number this size has once the named sizes are known."""
@@ -47,16 +54,15 @@ class Dim:
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, int | Dim):
-            return NotImplemented
-        return _dim(_combine([*self.terms, *_terms(other)]))
+            return _recorded("add", self, other)
+        return self._made(_combine([*self.terms, *_terms(other)]), other)
 
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, int | Dim):
-            return NotImplemented
-        products = [
-            (tuple(sorted(a + b)), c * d) for a, c in self.terms for b, d in _terms(other)
-        ]  # a monomial times a monomial is their names together
-        return _dim(_combine(products))
+            return _recorded("multiply", self, other)
+        # a monomial times a monomial is their names together
+        products = [(tuple(sorted(a + b)), c * d) for a, c in self.terms for b, d in _terms(other)]
+        return self._made(_combine(products), other)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -64,33 +70,56 @@ class Dim:
         return self * -1
 
     def __sub__(self, other: Any) -> Any:
-        return self + other * -1 if isinstance(other, int | Dim) else NotImplemented
+        return self + other * -1
 
     def __rsub__(self, other: Any) -> Any:
         return self * -1 + other
+
+    def __truediv__(self, other: Any) -> Any:
+        return _recorded("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _recorded("divide", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _recorded("power", self, other)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        return _recorded(ufunc.__name__, *args)
 
     def __floordiv__(self, other: Any) -> Any:
         """Exact division by a single term; anything that would leave a remainder is refused."""
         if not isinstance(other, int | Dim):
             return NotImplemented
+        refusal = AbstractValueError(f"cannot divide the open size {self} evenly by {other}")
         divisor = _terms(other)
-        if len(divisor) != 1:
-            raise AbstractValueError(f"cannot divide the open size {self} by {other}")
-        (names, factor) = divisor[0]
+        if len(divisor) != 1 or divisor[0][1] == 0:
+            raise refusal
+        ((names, factor),) = divisor
         quotient: dict[Monomial, int] = {}
         for monomial, coefficient in self.terms:
             rest = list(monomial)
             for name in names:
                 if name not in rest:
-                    raise AbstractValueError(f"cannot divide the open size {self} evenly by {other}")
+                    raise refusal
                 rest.remove(name)
             if coefficient % factor:
-                raise AbstractValueError(f"cannot divide the open size {self} evenly by {other}")
+                raise refusal
             quotient[tuple(rest)] = coefficient // factor
-        return _dim(quotient)
+        return self._made(quotient, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
         return Dim(dict(_terms(other))) // self
+
+    def _made(self, terms: Mapping[Monomial, int], other: Any) -> Size:
+        """A plain int where no name is left."""
+        kept = {m: c for m, c in terms.items() if c}
+        if all(m == () for m in kept):
+            return kept.get((), 0)
+        return Dim(kept, self.home or getattr(other, "home", None))
+
+    def __reduce__(self) -> Any:
+        return (Dim, (dict(self.terms),))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Dim) and self.terms == other.terms
@@ -135,14 +164,15 @@ def _combine(terms: Iterable[tuple[Monomial, int]]) -> dict[Monomial, int]:
     return total
 
 
-def _dim(terms: Mapping[Monomial, int]) -> Size:
-    """A plain int where no name is left."""
-    kept = {m: c for m, c in terms.items() if c}
-    if not kept:
-        return 0
-    if list(kept) == [()]:
-        return kept[()]
-    return Dim(kept)
+RECORD: list[Callable[..., Any]] = []
+"""How arithmetic on open sizes is recorded (set by core.tracer, which stands above)."""
+
+
+def _recorded(operation: str, *args: Any) -> Any:
+    if not any(isinstance(a, Dim) and a.home is not None for a in args):
+        unknown = next(a for a in args if isinstance(a, Dim))
+        raise AbstractValueError(_UNKNOWN.format(unknown))
+    return RECORD[0](operation, args)
 
 
 def product(sizes: Iterable[Size]) -> Size:
@@ -177,13 +207,9 @@ def bind(declared: Shape, actual: tuple[int, ...], sizes: dict[str, int]) -> boo
     """Read the named sizes of `declared` off an actual shape into `sizes`; False where they do not fit."""
     if len(declared) != len(actual):
         return False
-    for want, got in zip(declared, actual, strict=True):
-        if isinstance(want, Dim):
-            symbol = want.terms[0][0] if len(want.terms) == 1 and want.terms[0][1] == 1 else ()
-            if len(symbol) == 1 and symbol[0] not in sizes:
-                sizes[symbol[0]] = got
-            elif want.resolve(sizes) != got:
-                return False
-        elif want != got:
-            return False
-    return True
+    pairs = list(zip(declared, actual, strict=True))
+    for want, got in pairs:  # the names first: then sizes made of them can be compared
+        (monomial, coefficient) = want.terms[0] if isinstance(want, Dim) and len(want.terms) == 1 else ((), 0)
+        if len(monomial) == 1 and coefficient == 1:
+            sizes.setdefault(monomial[0], got)
+    return all(resolve(want, sizes) == got for want, got in pairs)

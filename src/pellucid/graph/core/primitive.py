@@ -166,33 +166,36 @@ def elementwise(
     return primitive(
         name,
         value,
-        shape=elementwise_shape(name, ufunc),
+        shape=elementwise_shape(name, ufunc, value),
         jvp=rules,
-        vjp=rules if len(rules) == 1 else tuple(_pull_back(i, rule) for i, rule in enumerate(rules)),
+        vjp=rules if len(rules) == 1 else tuple(pull_back(i, rule) for i, rule in enumerate(rules)),
         ufunc=ufunc,
     )
 
 
-def elementwise_shape(name: str, ufunc: Any = None) -> Callable[..., Spec]:
+def elementwise_shape(name: str, ufunc: Any = None, value: Any = None) -> Callable[..., Spec]:
     """The broadcast shape; the dtype that the ufunc would give, or the common one."""
 
     def shape(*xs: Spec, **settings: Any) -> Spec:
         out = broadcast([x.shape for x in xs], name)
         if ufunc is None:
             return Spec(out, promote(xs))
-        strong = all(x.weak for x in xs)
-        dtypes = [np.dtype(x.dtype) if strong or x.dtype is bool else x.dtype for x in xs]
+        weak = all(x.weak for x in xs)
+        if weak and value is not ufunc:  # Python's operators on Python numbers: the result is one, too
+            return Spec((), type(value(*(x.dtype(1) for x in xs))))
+        dtypes = [np.dtype(x.dtype) if weak or x.dtype is bool else x.dtype for x in xs]
         return Spec(out, ufunc.resolve_dtypes((*dtypes, None))[-1])
 
     return shape
 
 
-def _pull_back(position: int, rule: Rule | None) -> Rule | None:
+def pull_back(position: int, rule: Rule | None) -> Rule | None:
+    """The vjp rule of an elementwise function: the same product, with broadcasting undone."""
     if rule is None:
         return None
 
-    def vjp(d: Any, y: Any, *xs: Any) -> Any:
-        return fit(rule(d, y, *xs), xs[position])
+    def vjp(d: Any, y: Any, *xs: Any, **settings: Any) -> Any:
+        return fit(rule(d, y, *xs, **settings), xs[position])
 
     return vjp
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import AbstractValueError, PellucidError, ShapeError, UnsupportedError
-from pellucid.graph.core.dims import Dim, Size, product
+from pellucid.graph.core.dims import RECORD, Dim, Size, product
 from pellucid.graph.core.primitive import REGISTRY, UFUNCS, Primitive
 from pellucid.graph.core.spec import Spec, format_shape, spec_of
 
@@ -46,7 +46,8 @@ class Recording:
     def input(self, value: Any, name: str = "") -> Tracer:
         """A variable to record with: an array, a Python number, a spec, or a tracer of an outer recording."""
         if type(value) is Spec:
-            value = Spec(value.shape, np.dtype(value.dtype))
+            shape = tuple(s.at(self) if isinstance(s, Dim) else s for s in value.shape)
+            value = Spec(shape, np.dtype(value.dtype))
         elif type(value) is not Tracer:
             value = np.asarray(value)[()]  # 0-d arrays become NumPy numbers, which are faster
         tracer = Tracer(self, None, (), (), NOTHING, value)
@@ -227,9 +228,9 @@ class Tracer:
         if method is None:
             if name.startswith("__"):
                 raise AttributeError(name)
+            known = ", ".join(sorted(m for m in METHODS if m[0] != "_"))
             raise UnsupportedError(
-                f"a traced array has no attribute {name!r}. It has {', '.join(sorted(METHODS))[13:]}; "
-                f"write other operations with numpy functions"
+                f"a traced array has no attribute {name!r}. It has {known}; write other operations with numpy functions"
             )
         return lambda *args, **kwargs: method(self, *args, **kwargs)
 
@@ -302,7 +303,10 @@ def apply(op: Primitive, args: tuple[Any, ...], settings: dict[str, Any] = NOTHI
             if top is None or recording.level > top.level:
                 top = recording
     if top is None:
-        return _evaluate(op, args, settings)
+        top = _home((*args, *settings.values()))
+        if top is None:
+            return _evaluate(op, args, settings)
+        return Tracer(top, op, args, args, settings, op.shape(*[spec_of(a) for a in args], **settings))
     inputs = tuple([a.value if type(a) is Tracer and a.recording is top else a for a in args])
     return Tracer(top, op, args, inputs, settings, _evaluate(op, inputs, settings))
 
@@ -321,6 +325,21 @@ def _evaluate(op: Primitive, inputs: tuple[Any, ...], settings: dict[str, Any]) 
     except (ValueError, IndexError, TypeError) as error:
         shapes = ", ".join(format_shape(np.shape(v)) for v in inputs)
         raise ShapeError(f"{op.name} of arrays of shape {shapes}{_listed(settings)}: {error}") from error
+
+
+def _home(values: tuple[Any, ...]) -> Recording | None:
+    """The recording in which a size among these values is open."""
+    for value in values:
+        if type(value) is Dim:
+            return value.home  # type: ignore[no-any-return]
+        if type(value) is tuple:
+            home = _home(value)
+            if home is not None:
+                return home
+    return None
+
+
+RECORD.append(lambda name, args: apply(REGISTRY[name], args))
 
 
 def _listed(settings: dict[str, Any]) -> str:

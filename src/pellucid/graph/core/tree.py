@@ -5,7 +5,7 @@ A path such as `['hidden1'][0]` names each leaf.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,19 +53,19 @@ def flatten(nest: Any) -> tuple[list[Any], Tree]:
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
     """The nest again. `leaves` has one entry for each leaf of `tree`."""
-    rest = iter(leaves)
+    return _build(tree, iter(leaves))
 
-    def build(t: Tree) -> Any:
-        if t.kind is None:
-            return next(rest)
-        items = [build(child) for child in t.children]
-        if t.kind is dict:
-            return dict(zip(t.keys, items, strict=True))
-        if t.kind in (list, tuple):
-            return t.kind(items)
-        return t.kind(*items)  # a named tuple
 
-    return build(tree)
+def _build(tree: Tree, rest: Iterator[Any]) -> Any:
+    # not a closure inside `unflatten`: one that calls itself would keep the leaves alive
+    if tree.kind is None:
+        return next(rest)
+    items = [_build(child, rest) for child in tree.children]
+    if tree.kind is dict:
+        return dict(zip(tree.keys, items, strict=True))
+    if tree.kind in (list, tuple):
+        return tree.kind(items)
+    return tree.kind(*items)  # a named tuple
 
 
 def paths(tree: Tree, prefix: str = "") -> list[str]:
@@ -78,7 +78,11 @@ def paths(tree: Tree, prefix: str = "") -> list[str]:
 
 
 def tree_map(f: Callable[..., Any], nest: Any, *others: Any) -> Any:
-    """Apply `f` leaf by leaf to one or several nests of the same structure."""
+    """Apply `f` leaf by leaf to one or several nests of the same structure.
+
+    >>> tree_map(lambda w, g: w - 0.5 * g, {"w": 1.0, "b": [2.0]}, {"w": 2.0, "b": [4.0]})
+    {'w': 0.0, 'b': [0.0]}
+    """
     leaves, tree = flatten(nest)
     columns = [leaves, *(matching_leaves(tree, other, "tree_map") for other in others)]
     return unflatten(tree, [f(*row) for row in zip(*columns, strict=True)])

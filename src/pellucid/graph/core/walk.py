@@ -51,9 +51,14 @@ def push(tape: list[Tracer], tangents: dict[int, Any], watch: Watch | None = Non
                 if watch is not None:
                     watch(node, i, share, total)
             if total is not None:
-                shape = np.shape(node.value)
-                tangents[node.index] = total if np.shape(total) == shape else np.broadcast_to(total, shape)
+                tangents[node.index] = _as_wide(total, node.value)
     return tangents
+
+
+def _as_wide(d: Any, y: Any) -> Any:
+    """A tangent in the shape and dtype of its variable (an argument that was broadcast or promoted has less)."""
+    d = d if np.shape(d) == np.shape(y) else np.broadcast_to(d, np.shape(y))
+    return d if d.dtype == y.dtype else d.astype(y.dtype)
 
 
 def _push_linear(node: Tracer, active: dict[int, Any], tangents: dict[int, Any], watch: Watch | None) -> None:

@@ -6,6 +6,7 @@ import difflib
 import functools
 import importlib
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +26,18 @@ def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any
     def enter(f: Callable[..., Any]) -> Callable[..., Any]:
         named = functions[0].__name__ if functions else method
         known = inspect.signature(f).parameters
+        kinds = [p.kind for p in known.values()]
+        most = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
+        if inspect.Parameter.VAR_POSITIONAL in kinds:
+            most = sys.maxsize
 
         @functools.wraps(f)
         def checked(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > most:
+                raise UnsupportedError(
+                    f"np.{named} of a traced array takes {most} arguments by position, got {len(args)}: "
+                    f"it takes {', '.join(known)}"
+                )
             for key, value in list(kwargs.items()):
                 if key not in known:
                     if value is not None and value is not np._NoValue:
@@ -59,7 +69,7 @@ def _ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any
         return REDUCTIONS[ufunc](*args, **{"axis": 0, **kwargs})
     if method == "outer":
         a, b = args
-        return ufunc(np.reshape(a, (*a.shape, *(1,) * np.ndim(b))), b)
+        return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b)
     if method == "__call__":
         importlib.import_module("pellucid.graph.primitives.special")
         op = UFUNCS.get(ufunc)
@@ -74,7 +84,7 @@ def _function(func: Any) -> Any:
 
 
 def _unsupported(name: str, known: set[str]) -> UnsupportedError:
-    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     hint = f" The nearest that can is {near[0]}." if near else ""
     return UnsupportedError(
         f"the function {name!r} cannot be recorded.{hint} Write it with supported operations, or add it: "

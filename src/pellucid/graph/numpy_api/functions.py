@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import UnsupportedError
-from pellucid.graph.core.spec import SCALARS
+from pellucid.graph.core.spec import SCALARS, spec_of
 from pellucid.graph.core.tracer import METHODS
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import elementwise
@@ -26,7 +26,10 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
-    return elementwise.clip(a, -np.inf if low is None else low, np.inf if high is None else high)
+    dtype = np.dtype(spec_of(a).dtype)
+    ends = np.iinfo(dtype) if dtype.kind in "iu" else None  # an infinite bound would make floats of integers
+    lowest, highest = (int(ends.min), int(ends.max)) if ends else (-np.inf, np.inf)
+    return elementwise.clip(a, lowest if low is None else low, highest if high is None else high)
 
 
 _SHORT_CUTS: dict[Any, Any] = {1: lambda x: x, 2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
@@ -44,11 +47,12 @@ METHODS["__pow__"] = power
 
 @implements(np.round, method="round")
 def round(a: Any, decimals: int = 0) -> Any:
-    return np.rint(a) if decimals == 0 else np.rint(a * 10.0**decimals) / 10.0**decimals
+    rounded = np.rint(a) if decimals == 0 else np.rint(a * 10.0**decimals) / 10.0**decimals
+    return rounded.astype(a.dtype) if a.dtype.kind in "iu" else rounded
 
 
 @implements(np.nan_to_num)
-def nan_to_num(x: Any, nan: float = 0.0) -> Any:
+def nan_to_num(x: Any, *, nan: float = 0.0) -> Any:
     big = float(np.finfo(x.dtype).max)
     return np.clip(np.where(np.isnan(x), nan, x), -big, big)
 

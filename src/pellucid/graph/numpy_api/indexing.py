@@ -23,11 +23,13 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 @implements(np.take_along_axis)
-def take_along_axis(arr: Any, indices: Any, axis: int) -> Any:
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    if axis is None:
+        arr, axis = np.ravel(arr), 0
     n = np.ndim(arr)
-    if is_open(np.shape(indices)):
+    if is_open(np.shape(arr)) or is_open(np.shape(indices)):
         raise UnsupportedError("take_along_axis needs known sizes; with open ones multiply by pellucid.one_hot and sum")
-    grid: list[Any] = list(np.ogrid[tuple(slice(s) for s in np.shape(indices))])
+    grid: list[Any] = list(np.ogrid[tuple(slice(s) for s in np.shape(arr))])
     grid[axis % n] = indices
     return indexing.take_item(arr, tuple(grid))
 

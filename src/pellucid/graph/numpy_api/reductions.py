@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import UnsupportedError
-from pellucid.graph.core.spec import normalize_axes
+from pellucid.errors import ShapeError, UnsupportedError
+from pellucid.graph.core.spec import format_shape, normalize_axes
 from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api.doors import REDUCTIONS, implements
 from pellucid.graph.primitives import reductions
@@ -19,42 +19,42 @@ def _reduce(op: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 
 
 @implements(np.sum, method="sum")
-def sum(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def sum(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.sum, a, axis, keepdims)
 
 
 @implements(np.mean, method="mean")
-def mean(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def mean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.mean, a, axis, keepdims)
 
 
 @implements(np.max, np.amax, method="max")
-def max(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def max(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.max, a, axis, keepdims)
 
 
 @implements(np.min, np.amin, method="min")
-def min(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def min(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.min, a, axis, keepdims)
 
 
 @implements(np.prod, method="prod")
-def prod(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def prod(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.prod, a, axis, keepdims)
 
 
 @implements(np.any, method="any")
-def any(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def any(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.any_, a, axis, keepdims)
 
 
 @implements(np.all, method="all")
-def all(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def all(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return _reduce(reductions.all_, a, axis, keepdims)
 
 
 @implements(np.var, method="var")
-def var(a: Any, axis: Any = None, ddof: float = 0, keepdims: Any = False) -> Any:
+def var(a: Any, axis: Any = None, *, ddof: float = 0, keepdims: Any = False) -> Any:
     axes = normalize_axes(axis, len(a.shape), "var")
     deviation = np.square(a - np.mean(a, axis=axes, keepdims=True))
     if ddof == 0:
@@ -63,20 +63,27 @@ def var(a: Any, axis: Any = None, ddof: float = 0, keepdims: Any = False) -> Any
 
 
 @implements(np.std, method="std")
-def std(a: Any, axis: Any = None, ddof: float = 0, keepdims: Any = False) -> Any:
-    return np.sqrt(var(a, axis, ddof, keepdims))
+def std(a: Any, axis: Any = None, *, ddof: float = 0, keepdims: Any = False) -> Any:
+    return np.sqrt(var(a, axis, ddof=ddof, keepdims=keepdims))
 
 
 @implements(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
     if weights is None:
         return np.mean(a, axis=axis)
+    if np.shape(weights) != np.shape(a):  # one weight for each place along the axis
+        if not isinstance(axis, int) or np.ndim(weights) != 1:
+            raise ShapeError(
+                f"np.average: weights of shape {format_shape(np.shape(weights))} for an array of shape "
+                f"{format_shape(np.shape(a))}: give the same shape, or one weight for each place along one axis"
+            )
+        weights = np.reshape(weights, tuple(-1 if i == axis % np.ndim(a) else 1 for i in range(np.ndim(a))))
     return np.sum(a * weights, axis=axis) / np.sum(weights * np.ones_like(a), axis=axis)
 
 
 @implements(np.ptp)
-def ptp(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    return max(a, axis, keepdims) - min(a, axis, keepdims)
+def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
 
 
 @implements(np.cumsum, method="cumsum")
@@ -104,21 +111,27 @@ def argmin(a: Any, axis: int | None = None) -> Any:
     return reductions.argmin(a, axis=None if axis is None else axis % len(a.shape))
 
 
-@implements(np.sort, method="sort")
-def sort(a: Any, axis: int = -1) -> Any:
+@implements(np.sort)  # the method sorts in place, which a traced array cannot
+def sort(a: Any, axis: int | None = -1) -> Any:
+    if axis is None:
+        a, axis = np.ravel(a), 0
     value = a._known("sorting")
     return np.take_along_axis(a, np.argsort(value, axis=axis), axis=axis)
 
 
 @implements(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    if ord in (None, 2, "fro") and not (ord == 2 and axis is None and len(x.shape) > 1):
+    of_vectors = isinstance(axis, int) or (axis is None and len(x.shape) == 1)
+    if ord is None or (ord == 2 and of_vectors) or (ord == "fro" and not of_vectors):
         return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
-    if ord == 1 and (isinstance(axis, int) or len(x.shape) == 1):
+    if ord == 1 and of_vectors:
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
-    if ord == np.inf and (isinstance(axis, int) or len(x.shape) == 1):
+    if ord == np.inf and of_vectors:
         return np.max(np.abs(x), axis=axis, keepdims=keepdims)
-    raise UnsupportedError(f"np.linalg.norm of a traced array: ord None, 'fro', 1, 2 or inf of vectors, got {ord!r}")
+    raise UnsupportedError(
+        "np.linalg.norm of a traced array: ord None, 1, 2 or inf of vectors, None or 'fro' of matrices, "
+        f"got ord={ord!r}, axis={axis!r}"
+    )
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import UnsupportedError
+from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.dims import is_open, product
-from pellucid.graph.core.spec import SCALARS, normalize_axes
-from pellucid.graph.core.tracer import METHODS
+from pellucid.graph.core.spec import SCALARS, format_shape, normalize_axes
+from pellucid.graph.core.tracer import METHODS, Tracer
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import elementwise, shaping
 
@@ -29,14 +29,19 @@ def size(a: Any, axis: int | None = None) -> Any:
     return a.size if axis is None else a.shape[axis]
 
 
-@implements(np.reshape, method="reshape")
-def reshape(a: Any, *shape: Any) -> Any:
-    new = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
-    new = tuple(s if is_open(s) else s.__index__() for s in new)
+@implements(np.reshape)
+def reshape(a: Any, shape: Any) -> Any:
+    sizes = shape if isinstance(shape, tuple | list) or np.ndim(shape) else (shape,)
+    new = tuple(s if is_open(s) else s.__index__() for s in sizes)
     if -1 in new:
         known = product(s for s in new if s != -1)
         new = tuple((a.size // known if known else 0) if s == -1 else s for s in new)
     return a if new == a.shape else shaping.reshape(a, shape=new)
+
+
+@implements(method="reshape")
+def reshape_method(a: Any, *shape: Any) -> Any:
+    return reshape(a, shape[0] if len(shape) == 1 else shape)
 
 
 @implements(np.ravel, method="ravel")
@@ -47,12 +52,18 @@ def ravel(a: Any) -> Any:
 METHODS["flatten"] = METHODS["ravel"]
 
 
-@implements(np.transpose, method="transpose")
-def transpose(a: Any, *axes: Any) -> Any:
-    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+@implements(np.transpose)
+def transpose(a: Any, axes: Any = None) -> Any:
     n = len(a.shape)
-    order = tuple(range(n))[::-1] if not order else tuple(int(i) % n for i in order)
+    order = tuple(range(n))[::-1] if axes is None else tuple(int(i) % n for i in axes)
+    if sorted(order) != list(range(n)):
+        raise ShapeError(f"transpose: axes {axes} do not name each axis of {format_shape(a.shape)} once")
     return shaping.transpose(a, axes=order)
+
+
+@implements(method="transpose")
+def transpose_method(a: Any, *axes: Any) -> Any:
+    return transpose(a, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
 
 @implements(np.swapaxes, method="swapaxes")
@@ -63,10 +74,12 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 
 @implements(np.moveaxis)
-def moveaxis(a: Any, source: int, destination: int) -> Any:
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     n = len(a.shape)
-    order = [i for i in range(n) if i != source % n]
-    order.insert(destination % n, source % n)
+    sources, destinations = ([int(i) % n for i in np.atleast_1d(axes)] for axes in (source, destination))
+    order = [i for i in range(n) if i not in sources]
+    for place, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(place, axis)
     return shaping.transpose(a, axes=tuple(order))
 
 
@@ -93,18 +106,18 @@ def squeeze(a: Any, axis: Any = None) -> Any:
         gone = normalize_axes(axis, len(a.shape), "squeeze")
         for i in gone:
             if a.shape[i] != 1:
-                raise UnsupportedError(f"squeeze: axis {i} has size {a.shape[i]}, only axes of size 1 can go")
+                raise ShapeError(f"squeeze: axis {i} has size {a.shape[i]}, only axes of size 1 can go")
     return shaping.reshape(a, shape=tuple(s for i, s in enumerate(a.shape) if i not in gone))
 
 
 @implements(np.atleast_1d)
 def atleast_1d(a: Any) -> Any:
-    return reshape(a, 1) if not a.shape else a
+    return reshape(a, (1,)) if not a.shape else a
 
 
 @implements(np.atleast_2d)
 def atleast_2d(a: Any) -> Any:
-    return a if len(a.shape) > 1 else reshape(a, 1, -1)
+    return a if len(a.shape) > 1 else reshape(a, (1, -1))
 
 
 @implements(np.concatenate)
@@ -136,8 +149,16 @@ def column_stack(tup: Any) -> Any:
     return concatenate([a if np.ndim(a) > 1 else np.reshape(a, (-1, 1)) for a in tup], 1)
 
 
-@implements(np.split, np.array_split)
+@implements(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    total = ary.shape[axis]
+    if isinstance(indices_or_sections, int) and not is_open(total) and total % indices_or_sections:
+        raise ShapeError(f"split: {total} places do not make {indices_or_sections} equal parts: use np.array_split")
+    return list(array_split(ary, indices_or_sections, axis))
+
+
+@implements(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     total = ary.shape[axis]
     if isinstance(indices_or_sections, int):
         if is_open(total):
@@ -191,7 +212,9 @@ def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
 
 
 @implements(np.roll)
-def roll(a: Any, shift: int, axis: int) -> Any:
+def roll(a: Any, shift: int, axis: int | None = None) -> Any:
+    if axis is None:
+        return reshape(roll(np.ravel(a), shift, 0), a.shape)
     n = a.shape[axis]
     return np.take(a, (np.arange(n) - shift) % n, axis=axis)
 
@@ -217,7 +240,9 @@ def ones_like(a: Any, dtype: Any = None) -> Any:
 def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     if type(fill_value) in SCALARS:
         return _filled(a, fill_value, dtype)
-    return np.broadcast_to(fill_value, np.shape(a))
+    return np.broadcast_to(np.asarray(fill_value) if type(fill_value) is not Tracer else fill_value, a.shape).astype(
+        a.dtype if dtype is None else dtype
+    )
 
 
 @implements(np.astype, method="astype")

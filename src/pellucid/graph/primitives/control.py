@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pellucid.graph.core.primitive import Primitive, Rule, Rules, make, primitive
+from pellucid.graph.core.primitive import Primitive, Rule, make, primitive, pull_back
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tracer import Recording, Tracer
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 stop_gradient_node = primitive("stop_gradient", lambda x: x, shape=lambda x: x, jvp=(None,), vjp=(None,))
 
@@ -39,18 +41,28 @@ def safe_where(condition: Any, f: Callable[[Any], Any], x: Any, otherwise: Any =
     return np.where(condition, f(np.where(condition, x, fill)), otherwise)
 
 
+@overload
+def custom_rule(f: Function, *, slope: Any = ..., jvp: Any = ..., vjp: Any = ..., shape: Any = ...) -> Function: ...
+
+
+@overload
+def custom_rule(
+    f: None = None, *, slope: Any = ..., jvp: Any = ..., vjp: Any = ..., shape: Any = ...
+) -> Callable[[Function], Function]: ...
+
+
 def custom_rule(
     f: Callable[..., Any] | None = None,
     *,
     slope: Sequence[Rule | None] | Rule | None = None,
-    jvp: Rules | Sequence[Rule | None] | None = None,
-    vjp: Rules | Sequence[Rule | None] | None = None,
+    jvp: Any = None,
+    vjp: Any = None,
     shape: Callable[..., Spec] | None = None,
 ) -> Any:
     """Give a function of arrays its own derivative. Use as a decorator.
 
-    `jvp` and `vjp` hold a rule `(d, y, *xs)` for each array argument. For an elementwise function of one
-    argument `slope=` gives one rule for both modes. Settings are keyword arguments; rules receive them too.
+    `jvp` and `vjp` hold a rule `(d, y, *xs)` for each array argument (or just the rule, where there is one). For an
+    elementwise function `slope=` serves both modes. Settings are keyword arguments; rules receive them too.
     A mode without a rule raises an error when it is asked for. `shape` is needed only where the function
     cannot be recorded by shape (because it is not made of NumPy operations).
 
@@ -66,7 +78,9 @@ def custom_rule(
     if slope is not None:
         if jvp is not None or vjp is not None:
             raise TypeError("custom_rule takes slope= (both modes), or jvp= and vjp=, not both kinds")
-        jvp = vjp = (slope,) if callable(slope) else slope
+        jvp = (slope,) if callable(slope) else tuple(slope)
+        vjp = tuple(pull_back(i, rule) for i, rule in enumerate(jvp))
+    jvp, vjp = ((rules,) if callable(rules) else rules for rules in (jvp, vjp))
     if jvp is None and vjp is None:
         raise TypeError("custom_rule needs slope=, jvp= or vjp=: without a rule, just call the function")
     name = getattr(f, "__name__", "custom").strip("<>")

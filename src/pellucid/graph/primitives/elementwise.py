@@ -14,6 +14,7 @@ import numpy as np
 
 from pellucid.graph.core.primitive import elementwise, fit, primitive
 from pellucid.graph.core.spec import SCALARS, Spec, broadcast, promote
+from pellucid.graph.core.tracer import Tracer
 
 # arithmetic: Python's operators are the value, they are quicker than the ufuncs on NumPy's numbers
 
@@ -34,10 +35,15 @@ cbrt = elementwise("cbrt", np.cbrt, lambda d, y, x: d / (3 * y * y))
 def _power_base(d: Any, y: Any, x: Any, p: Any) -> Any:
     if type(p) in SCALARS:
         return d * (p * x ** (p - 1)) if p != 0 else d * 0
-    return d * (p * x ** np.where(np.equal(p, 0), 1, p - 1))  # p = 0: slope 0, also at x = 0
+    flat = np.equal(p, 0)  # p = 0: slope 0, also at x = 0
+    if type(p) is Tracer:
+        flat = flat & np.equal(x, 0)  # elsewhere the slope has a derivative in p
+    return d * (p * x ** np.where(flat, 1, p - 1))
 
 
 def _power_exponent(d: Any, y: Any, x: Any, p: Any) -> Any:
+    if type(x) in SCALARS:  # its logarithm stays a Python number: float32 is kept
+        return d * (y * (float(np.log(x)) if x else 0.0))
     return d * (y * np.log(np.where(np.equal(x, 0), 1, x)))  # x = 0: the slope is 0 for p > 0
 
 

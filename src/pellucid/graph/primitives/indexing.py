@@ -13,7 +13,7 @@ import numpy as np
 from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.dims import Dim, is_open
 from pellucid.graph.core.primitive import Primitive, primitive
-from pellucid.graph.core.spec import Spec, broadcast
+from pellucid.graph.core.spec import Spec, broadcast, format_shape
 from pellucid.graph.core.tracer import Tracer
 
 
@@ -51,6 +51,8 @@ def split_index(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             if type(part) is not Tracer:
                 part = np.asarray(part)
             if part.dtype.kind == "b":
+                if not part.shape:
+                    raise UnsupportedError("x[True] and x[False] are not recorded: use x[None], or np.where")
                 found = np.nonzero(part._known("indexing with a mask") if type(part) is Tracer else part)
                 static.extend([SLOT] * len(found))
                 arrays.extend(found)
@@ -60,6 +62,29 @@ def split_index(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             static.append(SLOT)
             arrays.append(part)
     return tuple(static), tuple(arrays)
+
+
+def _check_masks(parts: tuple[Any, ...], shape: tuple[Any, ...]) -> None:
+    """A mask has the sizes of the axes it stands for: its positions alone would not tell."""
+
+    def is_mask(part: Any) -> bool:
+        return hasattr(part, "dtype") and part.dtype.kind == "b"
+
+    def width(part: Any) -> int:
+        return 0 if part is None else len(part.shape) if is_mask(part) else 1
+
+    axis = 0
+    for i, part in enumerate(parts):
+        if part is Ellipsis:
+            axis = len(shape) - sum(map(width, parts[i + 1 :]))
+            continue
+        covered = shape[axis : axis + width(part)]
+        if is_mask(part) and part.shape != covered:
+            raise ShapeError(
+                f"a mask of shape {format_shape(part.shape)} stands for axes of shape {format_shape(covered)} "
+                f"in an array of shape {format_shape(shape)}"
+            )
+        axis += width(part)
 
 
 def _index(spec: tuple[Any, ...], arrays: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -146,7 +171,10 @@ scatter_add: Primitive = primitive(
 
 def take_item(x: Any, index: Any) -> Any:
     """x[index]"""
-    spec, arrays = split_index(index)
+    parts = index if isinstance(index, tuple) else (index,)
+    parts = tuple(np.asarray(part) if isinstance(part, list) else part for part in parts)
+    _check_masks(parts, np.shape(x))
+    spec, arrays = split_index(parts)
     return getitem(x, *arrays, spec=spec)
 
 

@@ -45,7 +45,7 @@ def _matmul_left(d: Any, y: Any, a: Any, b: Any) -> Any:
     if np.ndim(b) == 1:
         return fit(np.expand_dims(d, -1) * b, a)
     if np.ndim(a) == 1:
-        return fit(np.squeeze(b @ np.expand_dims(d, -1), -1), a)
+        return fit(b @ d if np.ndim(b) == 2 else np.squeeze(b @ np.expand_dims(d, -1), -1), a)
     return fit(d @ _swap(b), a)
 
 
@@ -53,7 +53,7 @@ def _matmul_right(d: Any, y: Any, a: Any, b: Any) -> Any:
     if np.ndim(a) == 1:
         return fit(np.expand_dims(a, -1) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
     if np.ndim(b) == 1:
-        return fit(np.squeeze(_swap(a) @ np.expand_dims(d, -1), -1), b)
+        return fit(_swap(a) @ d if np.ndim(a) == 2 else np.squeeze(_swap(a) @ np.expand_dims(d, -1), -1), b)
     return fit(_swap(a) @ d, b)
 
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import UnsupportedError
-from pellucid.graph.core.dims import is_open
+from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.primitive import primitive
-from pellucid.graph.core.spec import Spec
+from pellucid.graph.core.spec import Spec, broadcast, format_shape
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -55,17 +54,25 @@ def _normal(key: Any, counter: Any, *, shape: tuple[int, ...], dtype: Any) -> An
 
 
 def _bernoulli(key: Any, counter: Any, p: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
-    return (_uniform(key, counter, shape=shape, dtype=np.float32) < p).astype(dtype)
+    return (_uniform(key, counter, shape=shape, dtype=np.float32) < np.broadcast_to(p, shape)).astype(dtype)
 
 
 def _drawn(*xs: Spec, shape: tuple[Any, ...], dtype: Any) -> Spec:
     return Spec(shape, dtype)
 
 
+def _bernoulli_shape(key: Spec, counter: Spec, p: Spec, *, shape: tuple[Any, ...], dtype: Any) -> Spec:
+    if broadcast([p.shape, shape], "random_bernoulli") != shape:
+        raise ShapeError(
+            f"random_bernoulli: p of shape {format_shape(p.shape)} does not broadcast to {format_shape(shape)}"
+        )
+    return Spec(shape, dtype)
+
+
 _no_rules = (None, None, None)
 uniform_node = primitive("random_uniform", _uniform, shape=_drawn, jvp=_no_rules, vjp=_no_rules)
 normal_node = primitive("random_normal", _normal, shape=_drawn, jvp=_no_rules, vjp=_no_rules)
-bernoulli_node = primitive("random_bernoulli", _bernoulli, shape=_drawn, jvp=_no_rules, vjp=_no_rules)
+bernoulli_node = primitive("random_bernoulli", _bernoulli, shape=_bernoulli_shape, jvp=_no_rules, vjp=_no_rules)
 
 
 def uniform(key: Any, counter: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
@@ -74,7 +81,7 @@ def uniform(key: Any, counter: Any, shape: Any = (), dtype: Any = np.float64) ->
     >>> uniform(0, 0, (2,)).shape
     (2,)
     """
-    return uniform_node(key, counter, **_settings(shape, dtype, key, counter))
+    return uniform_node(key, counter, **_settings(shape, dtype))
 
 
 def normal(key: Any, counter: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
@@ -83,7 +90,7 @@ def normal(key: Any, counter: Any, shape: Any = (), dtype: Any = np.float64) -> 
     >>> bool(normal(0, 1, (3,))[0] == normal(0, 1, (3,))[0])
     True
     """
-    return normal_node(key, counter, **_settings(shape, dtype, key, counter))
+    return normal_node(key, counter, **_settings(shape, dtype))
 
 
 def bernoulli(key: Any, counter: Any, p: Any, shape: Any = (), dtype: Any = np.float64) -> Any:
@@ -92,16 +99,11 @@ def bernoulli(key: Any, counter: Any, p: Any, shape: Any = (), dtype: Any = np.f
     >>> float(bernoulli(0, 0, 1.0))
     1.0
     """
-    return bernoulli_node(key, counter, p, **_settings(shape, dtype, key, counter, p))
+    return bernoulli_node(key, counter, p, **_settings(shape, dtype))
 
 
-def _settings(shape: Any, dtype: Any, *args: Any) -> dict[str, Any]:
+def _settings(shape: Any, dtype: Any) -> dict[str, Any]:
     shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-    if is_open(shape) and not any(hasattr(a, "recording") for a in args):
-        raise UnsupportedError(
-            f"random numbers of the open shape {shape} need the key or the counter as an input of the recorded "
-            "function: fixed numbers would make the same draw for ever"
-        )
     if np.dtype(dtype).kind != "f":
         raise UnsupportedError(f"random numbers are float32 or float64, got dtype {np.dtype(dtype)}")
     return {"shape": shape, "dtype": np.dtype(dtype)}

@@ -38,10 +38,10 @@ def _float_shape(x: Spec, *, axis: tuple[int, ...], keepdims: bool) -> Spec:
 
 def spread(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """A reduced array back over the shape of `x`."""
-    kept = keep(reduced, x, axis, keepdims)
-    if is_open(x.shape) and type(kept) is not Tracer:
-        return full_like(x, kept, dtype=x.dtype)  # a constant takes its size from x when the graph runs
-    return np.broadcast_to(kept, x.shape)
+    if is_open(x.shape) and type(reduced) is not Tracer:  # a constant takes its size from x when the graph runs
+        fill = reduced.item() if np.size(reduced) == 1 else keep(reduced, x, axis, keepdims)
+        return full_like(x, fill, dtype=x.dtype)
+    return np.broadcast_to(keep(reduced, x, axis, keepdims), x.shape)
 
 
 def keep(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

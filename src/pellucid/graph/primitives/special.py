@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import special as sp
 
-from pellucid.graph.core.primitive import elementwise
+from pellucid.errors import DifferentiationError
+from pellucid.graph.core.primitive import Primitive, elementwise
 
 _SQRT_PI = float(np.sqrt(np.pi))
 _SQRT_2PI = float(np.sqrt(2 * np.pi))
@@ -30,7 +33,15 @@ rel_entr = elementwise(
 )
 
 gammaln = elementwise("gammaln", sp.gammaln, lambda d, y, x: d * sp.psi(x))
-psi = elementwise("psi", sp.psi, lambda d, y, x: d * sp.zeta(2.0, x))
-zeta = elementwise(  # Hurwitz zeta; the slope in s has no elementary form
-    "zeta", sp.zeta, None, lambda d, y, s, q: -d * s * sp.zeta(s + 1, q)
+psi = elementwise("psi", sp.psi, lambda d, y, x: d * zeta(2.0, x))
+
+
+def _zeta_order(d: Any, y: Any, s: Any, q: Any) -> Any:
+    raise DifferentiationError(
+        "zeta(s, q) has no derivative rule for its order s (it has no elementary form): pass s as a plain number"
+    )
+
+
+zeta: Primitive = elementwise(  # Hurwitz; sp.zeta is a Python function around the ufunc
+    "zeta", sp.zeta, _zeta_order, lambda d, y, s, q: -d * s * zeta(s + 1, q), ufunc=sp._ufuncs._zeta
 )

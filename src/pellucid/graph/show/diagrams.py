@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from pellucid.graph.show.drawing import Box, Drawing
-
-COLOURS = {  # kind: (fill, edge), the same tones as in the SVG pictures
-    "input": ("#e3f0fb", "#5b9bd0"),
-    "constant": ("#eef0f2", "#a3adb8"),
-    "operation": ("#ffffff", "#8b98a8"),
-    "output": ("#fdeeda", "#dd9a3c"),
-}
+from pellucid.graph.show.drawing import COLOURS, Box, Drawing
 
 
 def dot(drawing: Drawing) -> str:

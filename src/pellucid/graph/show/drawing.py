@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-KINDS = ("input", "constant", "operation", "output")
+COLOURS = {  # kind of box: (fill, edge)
+    "input": ("#e3f0fb", "#5b9bd0"),
+    "constant": ("#eef0f2", "#a3adb8"),
+    "operation": ("#ffffff", "#8b98a8"),
+    "output": ("#fdeeda", "#dd9a3c"),
+}
+KINDS = tuple(COLOURS)
 
 
 @dataclass(frozen=True)

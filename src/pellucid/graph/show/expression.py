@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,19 @@ class Call:
 
 
 Expression = Symbol | Number | Call
+
+
+def operation(op: str, args: Iterable[Expression], settings: Mapping[str, Any], shape: Any) -> Call:
+    """The formula of a node, with those of its settings that say something."""
+    shown = {
+        k: v for k, v in settings.items() if not (k == "keepdims" and not v) and not (k == "dtype" and op != "astype")
+    }
+    axis = shown.get("axis")
+    if isinstance(axis, tuple) and len(axis) == 1:
+        shown["axis"] = axis[0]
+    if "keepdims" in settings and "keepdims" not in shown and not shape:
+        del shown["axis"]  # a reduction to a number takes all axes
+    return Call(op, tuple(args), shown)
 
 
 def substitute(e: Expression, value_of: Callable[[Symbol], Any]) -> Expression:
@@ -86,4 +99,4 @@ def of_tracer(x: Any, known: dict[int, Expression]) -> Expression:
     if id(x) in known:
         return known[id(x)]
     assert x.op is not None
-    return Call(x.op.name, tuple(of_tracer(a, known) for a in x.args), x.settings)
+    return operation(x.op.name, (of_tracer(a, known) for a in x.args), x.settings, x.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,7 @@ class Notation:
         return self.subscript(self.mark(base, s.mark), index)
 
     def mark(self, base: str, mark: str) -> str:
-        return base + {"": "", "dot": "\u0307", "bar": "\u0304"}[mark]
+        return unicodedata.normalize("NFC", base + {"": "", "dot": "\u0307", "bar": "\u0304"}[mark])
 
     def subscript(self, base: str, index: int | None) -> str:
         return base if index is None else base + str(index).translate(_SUBSCRIPTS)
@@ -102,6 +103,8 @@ class Notation:
             rest = iter(e.args[1:])
             parts = [self.write(next(rest)) if repr(p) == "·" else _index_text(p) for p in e.settings["spec"]]
             return f"{self._inside(e.args[0], _ATOM)}[{', '.join(parts)}]", _ATOM
+        if e.op == "transpose" and e.settings.get("axes") == (1, 0) and not self.mathematical:
+            return f"{self._inside(e.args[0], _ATOM)}.T", _ATOM
         if self.mathematical:
             short = self._short(e)
             if short is not None:

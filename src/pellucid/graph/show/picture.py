@@ -11,7 +11,7 @@ from pellucid.graph.core.spec import SCALARS, format_shape
 from pellucid.graph.node import Literal
 from pellucid.graph.show import notation
 from pellucid.graph.show.drawing import Box, Drawing
-from pellucid.graph.show.expression import Call, Expression, Number, Symbol
+from pellucid.graph.show.expression import Expression, Number, Symbol, operation
 from pellucid.graph.show.trace import Trace, by_level
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def drawing(graph: Graph, mode: str, *, seed: Any, output: int, digits: int) -> 
     trace = Trace(graph, mode, seed, output) if graph.concrete or mode != "primal" else None
     order = by_level(graph)
     symbols = {i: Symbol("v", k + 1 - graph.inputs) for k, i in enumerate(order)}
+    if mode == "primal":  # the lectures' names for inputs are for traces; elsewhere they have their own
+        symbols |= {i: Symbol(node.name) for i, node in enumerate(graph.nodes) if node.name}
     boxes: list[Box] = []
     arrows: list[tuple[int, int]] = []
 
@@ -39,13 +41,9 @@ def drawing(graph: Graph, mode: str, *, seed: Any, output: int, digits: int) -> 
         if node.op is None:
             formula = write.symbol(Symbol(node.name))
         else:
-            settings = {key: v for key, v in node.settings.items() if key in ("axis", "spec", "shape")}
-            if not node.shape:
-                settings.pop("axis", None)
-            formula = write.write(Call(node.op.name, tuple(argument(a) for a in node.args), settings))
-        lines = [f"{write.symbol(symbols[i])} = {formula}"]
-        if node.name and node.op is not None:
-            lines.append(node.name)
+            formula = write.write(operation(node.op.name, (argument(a) for a in node.args), node.settings, node.shape))
+        own = write.symbol(symbols[i])
+        lines = [formula if formula == own else f"{own} = {formula}"]
         if trace is None:
             lines.append(format_shape(node.shape) if node.shape else "")
         else:

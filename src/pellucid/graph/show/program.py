@@ -9,9 +9,9 @@ import numpy as np
 
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import SCALARS, Spec
-from pellucid.graph.node import Literal, Node
+from pellucid.graph.node import Literal
 from pellucid.graph.show import notation
-from pellucid.graph.show.expression import Call, Number, Symbol
+from pellucid.graph.show.expression import Number, Symbol, operation
 
 if TYPE_CHECKING:
     from pellucid.graph.graph import Graph
@@ -56,7 +56,7 @@ def program(graph: Graph) -> str:
         if node.scope != scope:
             scope = node.scope
             lines.append((f"# {scope}" if scope else "#", ""))
-        formula = write(Call(node.op.name, tuple(argument(a) for a in node.args), _shown(node)))
+        formula = write(operation(node.op.name, (argument(a) for a in node.args), node.settings, node.shape))
         lines.append((f"{names[i]} = {formula}", f"[{_sizes(node.spec)}]" if node.shape else ""))
     results = ", ".join(write(argument(out)) for out in graph.outputs)
     width = min(max((len(code) for code, note in lines if note), default=0), 60)
@@ -83,20 +83,6 @@ def variable_names(graph: Graph) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
-
-
-def _shown(node: Node) -> dict[str, Any]:
-    """Settings worth showing: the reduction of all axes goes without saying."""
-    settings = dict(node.settings)
-    if node.op and "keepdims" in settings:
-        if not settings["keepdims"]:
-            del settings["keepdims"]
-        axis = settings.get("axis")
-        if isinstance(axis, tuple) and len(axis) == 1:
-            settings["axis"] = axis[0]
-        if not node.shape and "keepdims" not in settings:
-            settings.pop("axis", None)
-    return settings
 
 
 def type_text(spec: Spec) -> str:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from pellucid.graph.show.drawing import Box, Drawing
+from pellucid.graph.show.drawing import COLOURS, Box, Drawing
 from pellucid.graph.show.layout import Place, Point, arrange
 
 FONT = "'DejaVu Sans', 'Segoe UI', 'Helvetica Neue', 'Noto Sans', 'Noto Sans Math', Arial, sans-serif"
@@ -15,12 +15,6 @@ HEADING, SMALL, LABEL, TITLE = 14.0, 11.5, 11.0, 16.0  # font sizes
 MARGIN = 24.0
 PAPER, INK, MUTED, ARROW = "#fcfcfe", "#1f2933", "#5b6773", "#7b8794"
 SCOPE_INK, SCOPE_EDGE, SCOPE_HALO = "#46639b", "#c5cfe2", "#f1f3f6"
-COLOURS = {  # kind: (fill, edge)
-    "input": ("#e3f0fb", "#5b9bd0"),
-    "constant": ("#eef0f2", "#a3adb8"),
-    "operation": ("#ffffff", "#8b98a8"),
-    "output": ("#fdeeda", "#dd9a3c"),
-}
 
 
 def svg(drawing: Drawing) -> str:

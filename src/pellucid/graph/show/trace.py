@@ -12,7 +12,7 @@ from pellucid.errors import AbstractValueError, DifferentiationError
 from pellucid.graph.core.tracer import Recording, Tracer
 from pellucid.graph.core.walk import pull, push
 from pellucid.graph.node import Literal
-from pellucid.graph.show.expression import Call, Expression, Number, Symbol, of_rule
+from pellucid.graph.show.expression import Call, Expression, Number, Symbol, of_rule, operation
 
 if TYPE_CHECKING:
     from pellucid.graph.graph import Graph
@@ -93,7 +93,7 @@ class Trace:
     def _formula(self, t: Tracer) -> Expression:
         if t.op is None:
             return self.input_symbol(t)
-        return Call(t.op.name, tuple(self._argument(a) for a in t.args), shown_settings(t))
+        return operation(t.op.name, (self._argument(a) for a in t.args), t.settings, t.shape)
 
     def _forward(self, seed: Any) -> None:
         inputs = self.tape[: self.graph.inputs]
@@ -108,7 +108,7 @@ class Trace:
                 args = [self._argument(a) for a in node.args]
                 count = len(args) if node.op.linear < 0 else node.op.linear
                 marked = [a.marked("dot") if isinstance(a, Symbol) and i < count else a for i, a in enumerate(args)]
-                e: Expression = Call(node.op.name, tuple(marked), shown_settings(node))
+                e: Expression = operation(node.op.name, marked, node.settings, node.shape)
             else:
                 rule = node.op.jvp[position]
                 assert rule is not None
@@ -166,14 +166,6 @@ def by_level(graph: Graph) -> list[int]:
     for node in graph.nodes:
         level.append(0 if node.op is None else 1 + max((level[p] for p in node.parents), default=0))
     return sorted(range(len(level)), key=lambda i: (level[i], i))
-
-
-def shown_settings(t: Tracer) -> dict[str, Any]:
-    """Settings of a node without those that say nothing."""
-    settings = {k: v for k, v in t.settings.items() if not (k == "keepdims" and not v)}
-    if "axis" in settings and "keepdims" in t.settings and not np.shape(t.value):
-        del settings["axis"]
-    return settings
 
 
 def _sum(terms: list[Expression]) -> Expression:

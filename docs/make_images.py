@@ -1,0 +1,67 @@
+"""Draw the pictures of the documentation anew: python docs/make_images.py"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import pellucid as pel
+from pellucid.graph.show.drawing import Box, Drawing
+from pellucid.graph.show.svg import svg
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def lecture_graph() -> str:
+    f = lambda x1, x2: np.log(x1) + x1 * x2 - np.sin(x2)
+    return pel.record(f, 2.0, 5.0, name="f").svg("reverse")
+
+
+def network_graph() -> str:
+    def loss(W1, b1, W2, b2, X, y):  # type: ignore[no-untyped-def]
+        with pel.scope("hidden"):
+            h = np.tanh(X @ W1 + b1)
+        with pel.scope("output"):
+            scores = h @ W2 + b2
+        with pel.scope("loss"):
+            return np.mean(np.square(scores - y))
+
+    shapes = [(3, 8), (8,), (8, 1), (1,), ("n", 3), ("n", 1)]
+    return pel.record(pel.grad(loss, (0, 1, 2, 3)), *map(pel.Spec, shapes)).simplify().svg()
+
+
+def data_flow() -> str:
+    """The way of data through one recorded and differentiated function."""
+    boxes = [
+        ("f, x", "input", ("plain NumPy, arrays",), ""),
+        ("Traced", "operation", ("f runs once on tracers",), "autodiff"),
+        ("Tracer", "operation", ("operators, __array_ufunc__,", "__array_function__"), "graph/core"),
+        ("Primitive", "operation", ("value, shape, jvp, vjp",), "graph/primitives"),
+        ("tape", "operation", ("what happened, in order",), "graph/core"),
+        ("pull / push", "operation", ("the rules, backwards / forwards",), "graph/core"),
+        ("gradient", "output", ("arrays, or tracers of an", "outer recording"), ""),
+    ]
+    made = tuple(Box(i, (name, *lines), kind, scope) for i, (name, kind, lines, scope) in enumerate(boxes))
+    arrows = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (3, 5), (5, 6))
+    return svg(Drawing("pel.grad(f)(x)", made, arrows))
+
+
+def rooms() -> str:
+    boxes = [
+        ("cli", "what people start"),
+        ("lab", "the lectures' experiments"),
+        ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
+        ("engine", "numpy: run a graph"),
+        ("graph", "recording, primitives, walks, show"),
+        ("errors", "what can go wrong, in words"),
+    ]
+    made = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
+    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(5))))
+
+
+if __name__ == "__main__":
+    pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
+    for name, draw in pictures.items():
+        (IMAGES / f"{name}.svg").write_text(draw() + "\n")
+        print(IMAGES / f"{name}.svg")

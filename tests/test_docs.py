@@ -1,0 +1,66 @@
+"""Every example in the README, the documentation and the docstrings runs; every public name is documented."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import pellucid
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(pellucid.__path__, "pellucid.")
+    if not module.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page):
+    """Python blocks run in one namespace; pycon blocks print what they say."""
+    namespace = {}
+    runner = doctest.DocTestRunner()
+    for kind, code in re.findall(r"```(python|pycon)\n(.*?)```", page.read_text(), flags=re.S):
+        if kind == "python":
+            exec(compile(code, str(page), "exec"), namespace)
+        else:
+            test = doctest.DocTestParser().get_doctest(code, namespace, page.name, str(page), 0)
+            runner.run(test, clear_globs=False)
+            namespace.update(test.globs)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("name", ["pellucid", *MODULES])
+def test_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def public_names():
+    return [
+        name
+        for name in vars(pellucid)
+        if not name.startswith("_") and name not in ("graph", "autodiff", "engine", "errors", "lab", "cli")
+    ]
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_public_names_are_documented(name):
+    thing = getattr(pellucid, name)
+    assert inspect.getdoc(thing), f"{name} has no docstring"
+    assert f"`{name}" in (ROOT / "docs" / "reference.md").read_text(), f"{name} is missing in docs/reference.md"
+    if inspect.isfunction(thing):
+        hints = inspect.signature(thing)
+        assert hints.return_annotation is not inspect.Signature.empty
+        assert ">>>" in (thing.__doc__ or ""), f"{name} has no example"
