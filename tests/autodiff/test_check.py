@@ -73,3 +73,11 @@ def test_numerical_grad_refuses():
         pel.numerical_grad(np.sin, 1.0, scheme="complex")
     with pytest.raises(DifferentiationError, match=r"scalar output, got shape \(2,\)"):
         pel.numerical_grad(np.sin, np.ones(2))
+    with pytest.raises(ValueError, match="h=1e-17 is lost in rounding beside x=1"):
+        pel.numerical_grad(np.sin, 1.0, h=1e-17)
+
+
+def test_numerical_grad_of_python_numbers_is_float64_and_of_integers_too():
+    assert_allclose(pel.numerical_grad(lambda x: x**3, 2.0), 12.0, rtol=1e-9)
+    assert_allclose(pel.numerical_grad(lambda x: x**3, 2), 12.0, rtol=1e-9)
+    assert pel.numerical_grad(lambda x: x**3, np.float32(2)).dtype == np.float32

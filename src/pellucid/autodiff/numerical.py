@@ -28,7 +28,7 @@ def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, sch
     if scheme not in SCHEMES:
         raise ValueError(f"scheme is 'forward' or 'central', got {scheme!r}")
     leaves, tree = flatten(x)
-    points = [np.array(leaf, dtype=np.result_type(leaf, np.float32), copy=True) for leaf in leaves]
+    points = [np.array(leaf, dtype=np.result_type(np.asarray(leaf), np.float32), copy=True) for leaf in leaves]
 
     def value() -> float:
         y = np.asarray(f(unflatten(tree, [p[()] if p.ndim == 0 else p for p in points])))
@@ -36,7 +36,7 @@ def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, sch
             raise DifferentiationError(f"numerical_grad needs a scalar output, got shape {y.shape}: take a sum or mean")
         return float(y)
 
-    middle = value()
+    middle = value() if scheme == "forward" else 0.0
     gradients = []
     for point in points:
         gradient = np.zeros_like(point)
@@ -47,11 +47,13 @@ def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, sch
             )
             point[i] = x0 + step
             above, upper = value(), float(point[i])  # the step that was really made, after rounding
+            below, lower = middle, float(x0)
             if scheme == "central":
                 point[i] = x0 - step
-                gradient[i] = (above - value()) / (upper - float(point[i]))
-            else:
-                gradient[i] = (above - middle) / (upper - float(x0))
+                below, lower = value(), float(point[i])
+            if upper == lower:
+                raise ValueError(f"numerical_grad: h={step:g} is lost in rounding beside x={float(x0):g}: take a larger h")
+            gradient[i] = (above - below) / (upper - lower)
             point[i] = x0
         gradients.append(gradient[()])
     return unflatten(tree, gradients)
