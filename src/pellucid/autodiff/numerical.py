@@ -52,7 +52,9 @@ def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, sch
                 point[i] = x0 - step
                 below, lower = value(), float(point[i])
             if upper == lower:
-                raise ValueError(f"numerical_grad: h={step:g} is lost in rounding beside x={float(x0):g}: take a larger h")
+                raise ValueError(
+                    f"numerical_grad: h={step:g} is lost in rounding beside x={float(x0):g}: take a larger h"
+                )
             gradient[i] = (above - below) / (upper - lower)
             point[i] = x0
         gradients.append(gradient[()])
