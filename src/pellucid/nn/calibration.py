@@ -1,0 +1,132 @@
+"""What needs data: starting values that give every layer unit variance, and batch statistics of a whole data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import ShapeError
+from pellucid.nn.initializers import orthogonal
+from pellucid.nn.layer import Layer, Variables
+
+
+def data_dependent(net: Layer, variables: Variables, X: Any) -> Variables:
+    """Every unit's pre-activation gets mean 0 and variance 1 on this data (Krähenbühl et al., 2015).
+
+    Layer by layer from the input: the columns of each weight matrix are divided by the deviation of what comes out,
+    and the bias takes the mean away.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(3.0, 5.0, (100, 4))
+    >>> net = nn.Sequential(nn.Dense(6))
+    >>> z = net.predict(nn.data_dependent(net, net.initialize(4), X).params, X)
+    >>> bool(np.allclose(z.mean(0), 0) and np.allclose(z.std(0), 1))
+    True
+    """
+    params = dict(variables.params)
+    for name in _weighted(variables):
+        z = _affine_output(net, Variables(params, variables.state), X, name)
+        params[f"{name}.weight"] = params[f"{name}.weight"] / _positive(z.std(axis=0), name)
+        if f"{name}.bias" in params:
+            z = _affine_output(net, Variables(params, variables.state), X, name)
+            params[f"{name}.bias"] = params[f"{name}.bias"] - z.mean(axis=0)
+    return Variables(params, variables.state)
+
+
+def lsuv(
+    net: Layer, variables: Variables, X: Any, *, tolerance: float = 0.01, rounds: int = 20, seed: int = 0
+) -> Variables:
+    """Layer-sequential unit variance (Mishkin and Matas, 2015).
+
+    Orthogonal weights, then each layer scaled until its output has variance 1 on this data, to the tolerance.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> net = nn.mlp((16, 16), 2)
+    >>> started = nn.lsuv(net, net.initialize(4), X)
+    >>> taps = {}
+    >>> _ = net.apply(started.params, X, started.state, taps=taps)
+    >>> bool(abs(taps["hidden2"].var() - 1) < 0.01)
+    True
+    """
+    params = dict(variables.params)
+    for name in _weighted(variables):
+        weight = params[f"{name}.weight"]
+        rng = np.random.default_rng([seed, len(name), *name.encode()])
+        params[f"{name}.weight"] = orthogonal(rng, weight.shape, weight.shape[0], weight.shape[1], 1.0).astype(
+            weight.dtype
+        )
+        for _ in range(rounds):
+            variance = float(_affine_output(net, Variables(params, variables.state), X, name).var())
+            if abs(variance - 1.0) < tolerance:
+                break
+            deviation = _positive(np.sqrt(np.array([variance])), name)[0]
+            params[f"{name}.weight"] = (params[f"{name}.weight"] / deviation).astype(weight.dtype)
+    return Variables(params, variables.state)
+
+
+def population_statistics(net: Layer, variables: Variables, batches: Iterable[Any]) -> Variables:
+    """Exact batch statistics for prediction, with frozen weights: one training-mode pass over these batches.
+
+    mean = average of the batches' means; var = average of B/(B-1) times their variances (batches weigh by their
+    size). With equal batches that cover the data once, the mean is the population's.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(2.0, 3.0, (60, 2))
+    >>> net = nn.Sequential(("norm", nn.BatchNorm()))
+    >>> exact = nn.population_statistics(net, net.initialize(2), np.split(X, 6))
+    >>> bool(np.allclose(exact.state["norm.mean"], X.mean(0)))
+    True
+    """
+    names = [key[: -len(".batches")] for key in variables.state if key.endswith(".batches")]
+    if not names:
+        return variables
+    totals: dict[str, Any] = {}
+    rows = count = 0
+    for X in batches:
+        n = len(X)
+        if n < 2:
+            continue  # a batch of one has no variance
+        taps: dict[str, Any] = {}
+        net.apply(variables.params, X, variables.state, training=True, noise=False, taps=taps)
+        for name in names:
+            for kind, factor in (("mean", 1.0), ("var", n / (n - 1))):
+                totals[f"{name}.{kind}"] = totals.get(f"{name}.{kind}", 0.0) + n * factor * taps[f"{name}.batch_{kind}"]
+        rows, count = rows + n, count + 1
+    if not rows:
+        raise ShapeError("population_statistics needs batches of at least two rows, got none")
+    state = dict(variables.state)
+    for key, total in totals.items():
+        state[key] = np.asarray(total / rows, state[key].dtype)
+    for name in names:
+        state[f"{name}.batches"] = np.asarray(count, state[f"{name}.batches"].dtype)
+    return Variables(variables.params, state)
+
+
+def _weighted(variables: Variables) -> list[str]:
+    """The layers with weights, from the input on."""
+    return [key[: -len(".weight")] for key in variables.params if key.endswith(".weight")]
+
+
+def _affine_output(net: Layer, variables: Variables, X: Any, name: str) -> Any:
+    taps: dict[str, Any] = {}
+    net.apply(variables.params, X, variables.state, training=_has_norm(variables), noise=False, taps=taps)
+    return taps[f"{name}.affine"]
+
+
+def _has_norm(variables: Variables) -> bool:
+    """A fresh BatchNorm has no statistics yet, so the batch's own are used."""
+    return any(key.endswith(".batches") for key in variables.state)
+
+
+def _positive(deviation: Any, name: str) -> Any:
+    if not np.all(deviation > 0):
+        raise ShapeError(
+            f"{name}: an output is the same for all rows of the data (deviation 0): more or other data are needed"
+        )
+    return deviation

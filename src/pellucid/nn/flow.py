@@ -1,0 +1,116 @@
+"""How a signal fares on its way through a network, and the gradient on its way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.autodiff import grad
+from pellucid.graph.primitives import random
+from pellucid.nn.dimensions import summary
+from pellucid.nn.layer import Layer, Variables
+
+BINS = 30
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What flows through one place, in a few numbers."""
+
+    name: str
+    mean: float
+    std: float
+    rms: float
+    zeros: float  # the share that is exactly 0
+    large: float  # the share beyond 0.99 in size (saturated, for tanh)
+    histogram: tuple[tuple[int, ...], tuple[float, ...]]  # counts, edges
+
+    @staticmethod
+    def of(name: str, x: Any, bounds: tuple[float, float] | None = None) -> Signal:
+        counts, edges = np.histogram(x, BINS, range=bounds)
+        return Signal(
+            name,
+            float(np.mean(x)),
+            float(np.std(x)),
+            float(np.sqrt(np.mean(np.square(x)))),
+            float(np.mean(x == 0)),
+            float(np.mean(np.abs(x) > 0.99)),
+            (tuple(map(int, counts)), tuple(map(float, edges))),
+        )
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What `signals` found, layers in the order of the network. Print it for a table.
+
+    Forward: the input, and what comes out of every layer behind its activation. Backward: the adjoint of every
+    pre-activation (for one sample, not divided by their number), and the mean gradient of every weight matrix.
+    """
+
+    input: Signal
+    activations: tuple[Signal, ...]
+    adjoints: tuple[Signal, ...]
+    weight_gradients: tuple[Signal, ...]
+
+    def __str__(self) -> str:
+        head = f"{'layer':<12} {'mean':>11} {'std':>11} {'zeros':>7} {'rms adjoint':>12} {'rms dW':>12}"
+        lines = [head, "─" * len(head), _line(self.input)]
+        for forward, back, dW in zip(self.activations, self.adjoints, self.weight_gradients, strict=True):
+            lines.append(f"{_line(forward)} {back.rms:12.3e} {dW.rms:12.3e}")
+        return "\n".join(lines)
+
+
+def _line(s: Signal) -> str:
+    return f"{s.name:<12} {_number(s.mean)} {_number(s.std)} {s.zeros:7.1%}"
+
+
+def _number(x: float) -> str:
+    return f"{x:11.6f}" if abs(x) < 1e4 else f"{x:11.3e}"
+
+
+def signals(net: Layer, variables: Variables, X: Any, *, adjoint: Any = None, seed: int = 0) -> Signals:
+    """Statistics of activations and gradients, layer by layer, for a network made of weights and activations.
+
+    The gradient starts at the output as `adjoint` (shape of the output; by default standard normal numbers divided
+    by the number of outputs), as if it were that of a loss. For every layer with weights: the activation that
+    follows it, the adjoint of what comes out of it, the gradient of its weights.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> net = nn.mlp((50, 50), 50, activation="tanh", init="lecun", output_init="lecun")
+    >>> X = np.random.default_rng(0).normal(size=(200, 50))
+    >>> [round(a.std, 1) for a in nn.signals(net, net.initialize(50), X).activations]
+    [0.6, 0.5, 0.5]
+    """
+    taps: dict[str, Any] = {}
+    y, _ = net.apply(variables.params, X, variables.state, taps=taps)
+    if adjoint is None:
+        adjoint = random.normal(seed, 0, y.shape, y.dtype) / y.shape[-1]
+    weighted = [row.name for row in summary(net, X).rows if "weight" in row.shapes]
+    order = [row.name for row in summary(net, X).rows]
+    behind = {name: _behind(name, order, weighted) for name in weighted}
+
+    def objective(params: Any, probes: Any) -> Any:
+        out, _ = net.apply(params, X, variables.state, probes=probes)
+        return np.sum(out * adjoint) / len(X)
+
+    probes = {name: np.zeros_like(taps[name]) for name in weighted}
+    dW, deltas = grad(objective, (0, 1))(dict(variables.params), probes)
+    return Signals(
+        Signal.of("input", X),
+        tuple(Signal.of(name, taps[behind[name]]) for name in weighted),
+        tuple(Signal.of(name, deltas[name] * len(X)) for name in weighted),
+        tuple(Signal.of(name, dW[f"{name}.weight"]) for name in weighted),
+    )
+
+
+def _behind(name: str, order: list[str], weighted: list[str]) -> str:
+    """The last layer before the next one with weights: where the activation comes out."""
+    last = name
+    for other in order[order.index(name) + 1 :]:
+        if other in weighted:
+            break
+        last = other
+    return last

@@ -1,0 +1,141 @@
+"""How parameters start. Each initialiser is a record; names are looked up in one table.
+
+lecun    variance 1 / fan_in                 the lectures call it "Xavier"; so does the alias `xavier` here
+glorot   variance 2 / (fan_in + fan_out)     Glorot and Bengio, 2010
+he       variance 2 / fan_in                 He et al., 2015
+auto     variance gain² / fan_in             the gain of the activation that follows (he for relu, lecun for selu)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import ShapeError
+from pellucid.nn.lookup import look_up
+
+Start = Callable[[np.random.Generator, tuple[int, ...], int, int, float], Any]
+
+
+@dataclass(frozen=True)
+class Initializer:
+    """A named way to start: `start(rng, shape, fan_in, fan_out, gain)`."""
+
+    name: str
+    start: Start = field(repr=False)
+    reference: str = ""
+
+    def __call__(self, rng: np.random.Generator, shape: tuple[int, ...], fan_in: int, fan_out: int, gain: float) -> Any:
+        return self.start(rng, shape, fan_in, fan_out, gain)
+
+
+def _not_negative(who: str, what: str, value: float) -> None:
+    if not value >= 0:
+        raise ValueError(f"{who}: {what} is a number from 0, got {value!r}")
+
+
+def constant(value: float) -> Initializer:
+    """The same number everywhere. For weights of more than one unit this never breaks the symmetry."""
+    return Initializer(f"constant({value})", lambda rng, shape, i, o, gain: np.full(shape, float(value)))
+
+
+def normal(sigma: float) -> Initializer:
+    """N(0, sigma²), whatever the fans."""
+    _not_negative("normal", "sigma", sigma)
+    return Initializer(f"normal({sigma})", lambda rng, shape, i, o, gain: rng.normal(0.0, sigma, shape))
+
+
+def uniform(bound: float) -> Initializer:
+    """U(-bound, bound), whatever the fans."""
+    _not_negative("uniform", "bound", bound)
+    return Initializer(f"uniform({bound})", lambda rng, shape, i, o, gain: rng.uniform(-bound, bound, shape))
+
+
+def given(values: Any) -> Initializer:
+    """These numbers."""
+    array = np.array(values, dtype=np.float64)
+
+    def start(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
+        if array.shape != shape:
+            raise ShapeError(f"given: the array has shape {array.shape}, the parameter has shape {shape}")
+        return array
+
+    return Initializer("given", start)
+
+
+def scaled(
+    variance: Callable[[int, int, float], float], distribution: str = "normal", name: str = "scaled"
+) -> Initializer:
+    """Zero mean and variance `variance(fan_in, fan_out, gain)`, normal or uniform."""
+
+    def start(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
+        sigma = np.sqrt(variance(i, o, gain))
+        if distribution == "normal":
+            return rng.normal(0.0, sigma, shape)
+        return rng.uniform(-np.sqrt(3.0) * sigma, np.sqrt(3.0) * sigma, shape)
+
+    return Initializer(name, start)
+
+
+def _orthogonal(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
+    """Orthonormal rows or columns times the gain (each block of fan_in x fan_out for several pieces)."""
+    rows, columns = shape[0], int(np.prod(shape[1:]))
+    tall = rng.normal(size=(max(rows, columns), min(rows, columns)))
+    q, r = np.linalg.qr(tall)
+    q = q * np.sign(np.diagonal(r))  # uniform over all orthogonal matrices (Mezzadri, 2007)
+    return gain * (q if rows >= columns else q.T).reshape(shape)
+
+
+def _random_walk(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
+    """The logarithm of the gradient's norm takes a random walk through the layers; this gain gives it no drift.
+
+    Sussillo and Abbott: sqrt(2) exp(1.2 / (max(n, 6) - 2.4)) for ReLU, exp(1 / (2 n)) for linear units.
+    """
+    g = np.sqrt(2.0) * np.exp(1.2 / (max(i, 6) - 2.4)) if gain > 1.2 else np.exp(1.0 / (2.0 * i))
+    return rng.normal(0.0, g / np.sqrt(i), shape)
+
+
+zeros = constant(0.0)
+ones = constant(1.0)
+lecun = scaled(lambda i, o, gain: 1.0 / i, name="lecun")
+lecun_uniform = scaled(lambda i, o, gain: 1.0 / i, "uniform", name="lecun_uniform")
+glorot = scaled(lambda i, o, gain: 2.0 / (i + o), name="glorot")
+glorot_uniform = scaled(lambda i, o, gain: 2.0 / (i + o), "uniform", name="glorot_uniform")
+he = scaled(lambda i, o, gain: 2.0 / i, name="he")
+he_uniform = scaled(lambda i, o, gain: 2.0 / i, "uniform", name="he_uniform")
+auto = scaled(lambda i, o, gain: gain * gain / i, name="auto")
+orthogonal = Initializer("orthogonal", _orthogonal, "Saxe et al., 2013")
+random_walk = Initializer("random_walk", _random_walk, "Sussillo and Abbott, 2014")
+
+INITIALIZERS: dict[str, Initializer] = {
+    made.name: made
+    for made in (auto, lecun, lecun_uniform, glorot, glorot_uniform, he, he_uniform, orthogonal, random_walk)
+} | {
+    "zeros": zeros,
+    "ones": ones,
+    "standard_normal": normal(1.0),
+    "xavier": lecun,  # the lectures' name for 1 / fan_in; other libraries call Glorot's rule so
+    "lecun_normal": lecun,
+    "glorot_normal": glorot,
+    "he_normal": he,
+}
+
+
+def initializer(which: Any) -> Initializer:
+    """An initialiser by name, an array of starting values, a number for a constant, or itself.
+
+    >>> initializer("he").name
+    'he'
+    >>> initializer(0.1).name
+    'constant(0.1)'
+    """
+    if isinstance(which, Initializer):
+        return which
+    if isinstance(which, str):
+        return look_up("initialiser", which, INITIALIZERS)
+    if isinstance(which, int | float):
+        return constant(which)
+    return given(which)

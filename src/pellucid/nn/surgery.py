@@ -1,0 +1,128 @@
+"""Networks rewritten without changing what they predict: linear parts collapsed, batch normalisation folded in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.nn.activate import Activate
+from pellucid.nn.compose import Sequential
+from pellucid.nn.dense import Dense
+from pellucid.nn.layer import Layer, Params, within
+from pellucid.nn.normalization import BatchNorm
+
+
+class Network(NamedTuple):
+    """A network with its arrays."""
+
+    net: Layer
+    params: dict[str, Any]
+    state: dict[str, Any]
+
+
+class _Part(NamedTuple):
+    name: str
+    layer: Layer
+    params: dict[str, Any]
+    state: dict[str, Any]
+
+
+def collapse(net: Layer, params: Params, state: Params | None = None) -> Network:
+    """Affine layers with nothing between them (or only the identity) become one: W = W1 W2, b = b1 W2 + b2.
+
+    Without a nonlinearity a deep network is a linear map. Predictions are unchanged.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> net = nn.Sequential(nn.Dense(5), "identity", nn.Dense(2))
+    >>> small = nn.collapse(net, net.initialize(3).params)
+    >>> [name for name, _ in small.net.children]
+    ['dense1']
+    """
+    parts = [p for p in _parts(net, params, state or {}) if not _is_identity(p.layer)]
+    merged: list[_Part] = []
+    for part in parts:
+        if merged and isinstance(part.layer, Dense) and isinstance(merged[-1].layer, Dense):
+            (W1, b1), (W2, b2) = _affine(merged[-1]), _affine(part)
+            merged[-1] = _dense(merged[-1].name, W1 @ W2, b1 @ W2 + b2)
+        else:
+            merged.append(part)
+    return _joined(merged)
+
+
+def fold_batchnorm(net: Layer, params: Params, state: Params) -> Network:
+    """Batch normalisation at prediction is an affine map per unit; it goes into the Dense layer before or behind it.
+
+    z' = a z + c with a = scale / sqrt(var + eps), c = shift - a mean. Predictions are unchanged. A BatchNorm with no
+    Dense beside it stays.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> net = nn.mlp((4,), 1, norm="batch")
+    >>> [name for name, _ in nn.fold_batchnorm(net, *net.initialize(3)).net.children]
+    ['hidden1', 'hidden1.activation', 'output']
+    """
+    parts = list(_parts(net, params, state))
+    folded: list[_Part] = []
+    pending: tuple[Any, Any] | None = None
+    for i, part in enumerate(parts):
+        if isinstance(part.layer, BatchNorm):
+            a, c = _per_unit(part)
+            if folded and isinstance(folded[-1].layer, Dense):
+                W, b = _affine(folded[-1])
+                folded[-1] = _dense(folded[-1].name, W * a, b * a + c)
+                continue
+            if i + 1 < len(parts) and isinstance(parts[i + 1].layer, Dense):
+                pending = (a, c)
+                continue
+        elif pending is not None:
+            (a, c), (W, b) = pending, _affine(part)
+            part, pending = _dense(part.name, a[:, None] * W, b + c @ W), None
+        folded.append(part)
+    return _joined(folded)
+
+
+def _parts(net: Layer, params: Params, state: Params, prefix: str = "") -> list[_Part]:
+    """The layers one after the other, nested Sequentials opened."""
+    if not isinstance(net, Sequential):
+        return [_Part(prefix or "layer", net, dict(params), dict(state))]
+    parts: list[_Part] = []
+    own = [name for name, _ in net.parts]
+    for name, layer in net.parts:
+        # "hidden1" does not own the arrays of its neighbour "hidden1.norm"
+        inner = tuple(f"{other[len(name) + 1 :]}." for other in own if other.startswith(f"{name}."))
+        mine = [{k: v for k, v in within(tree, name).items() if not k.startswith(inner)} for tree in (params, state)]
+        parts += _parts(layer, mine[0], mine[1], f"{prefix}.{name}" if prefix else name)
+    return parts
+
+
+def _joined(parts: list[_Part]) -> Network:
+    net = Sequential(*((part.name, part.layer) for part in parts))
+    params = {f"{part.name}.{key}": value for part in parts for key, value in part.params.items()}
+    state = {f"{part.name}.{key}": value for part in parts for key, value in part.state.items()}
+    return Network(net, params, state)
+
+
+def _is_identity(layer: Layer) -> bool:
+    return isinstance(layer, Activate) and layer.activation.name == "identity"
+
+
+def _affine(part: _Part) -> tuple[Any, Any]:
+    """Weight and bias of a Dense layer as it acts."""
+    assert isinstance(part.layer, Dense)
+    W = part.params["weight"]
+    if part.layer.scaling == "ntk":
+        W = W * (1.0 / float(np.sqrt(W.shape[0])))
+    return W, part.params.get("bias", np.zeros(W.shape[1], W.dtype))
+
+
+def _dense(name: str, W: Any, b: Any) -> _Part:
+    return _Part(name, Dense(int(W.shape[1])), {"weight": W, "bias": b}, {})
+
+
+def _per_unit(part: _Part) -> tuple[Any, Any]:
+    """The factors and shifts of a BatchNorm at prediction."""
+    assert isinstance(part.layer, BatchNorm)
+    a = part.params.get("scale", 1.0) / np.sqrt(part.state["var"] + part.layer.eps)
+    return a, part.params.get("shift", 0.0) - a * part.state["mean"]
