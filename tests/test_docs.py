@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pellucid
+import pellucid.nn
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -51,8 +52,19 @@ def public_names():
     return [
         name
         for name in vars(pellucid)
-        if not name.startswith("_") and name not in ("graph", "autodiff", "engine", "errors", "lab", "cli")
+        if not name.startswith("_") and name not in ("graph", "autodiff", "engine", "errors", "lab", "cli", "nn")
     ]
+
+
+@pytest.mark.parametrize("name", [name for name in vars(pellucid.nn) if not name.startswith("_")])
+def test_names_of_nn_are_documented(name):
+    if inspect.ismodule(getattr(pellucid.nn, name)):
+        return
+    assert (
+        f"`nn.{name}`" in (ROOT / "docs" / "reference.md").read_text()
+        or f"`nn.{name}(" in (ROOT / "docs" / "reference.md").read_text()
+    )
+    assert inspect.getdoc(getattr(pellucid.nn, name))
 
 
 @pytest.mark.parametrize("name", public_names())

@@ -61,7 +61,7 @@ def show_xor(console: Console) -> None:
         result = xor.train_xor()
     losses = result.losses
     console.print(
-        f"start {result.chosen + 1} of {len(result.starts)} solved it (the others got stuck): "
+        f"solved at start {result.chosen + 1}; {result.chosen} before it got stuck: "
         f"loss {losses[0]:.3f} → {losses[-1]:.3f} in {len(losses) - 1} steps"
     )
     table = RichTable("x₁", "x₂", "wanted", "score", "answer")

@@ -5,11 +5,22 @@ class PellucidError(Exception):
     """The base of all errors below."""
 
 
-class UnsupportedError(PellucidError, TypeError):
-    """A NumPy function, option or operation that cannot be recorded."""
+class UnsupportedError(PellucidError, RuntimeError):
+    """A NumPy function, option or operation that cannot be recorded.
+
+    Not a TypeError: NumPy swallows those on the way and puts a riddle in their place.
+    """
 
 
-class AbstractValueError(PellucidError, TypeError):
+class NoSuchAttributeError(UnsupportedError, AttributeError):
+    """An attribute that plain arrays have and traced ones do not (an AttributeError, so that hasattr works)."""
+
+
+class StaleTracerError(PellucidError, RuntimeError):
+    """A traced array was used after the recording it belongs to had ended."""
+
+
+class AbstractValueError(PellucidError, RuntimeError):
     """A value was asked of an array that is recorded by shape and dtype alone."""
 
 

@@ -194,9 +194,9 @@ def test_long_chains_do_not_recurse():
 
 
 def test_non_scalar_output():
-    with pytest.raises(DifferentiationError, match=r"one scalar output, got shape \(3,\).*jacobian"):
+    with pytest.raises(DifferentiationError, match=r"one scalar output.*got shape \(3,\).*jacobian"):
         pel.grad(lambda x: x * 2)(np.ones(3))
-    with pytest.raises(DifferentiationError, match=r"several outputs.*has_aux"):
+    with pytest.raises(DifferentiationError, match=r"got a tuple of 2.*has_aux"):
         pel.grad(lambda x: (x, x))(1.0)
 
 
@@ -210,7 +210,7 @@ def test_integer_input():
 
 
 def test_a_function_that_ignores_its_input():
-    with pytest.warns(IndependentOutputWarning, match="constant does not depend on argument 0: the gradient is zero"):
+    with pytest.warns(IndependentOutputWarning, match="constant does not depend on argument 0: its gradient is zero"):
         assert pel.grad(constant)(np.ones(2)).tolist() == [0, 0]
 
 

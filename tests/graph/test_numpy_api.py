@@ -43,6 +43,7 @@ API: dict[Any, list[Row]] = {
         (lambda v: np.clip(X, -v, 2.6), np.abs(V) + 0.01),
         (lambda i: np.clip(i, 1, None), np.arange(4)),
     ],
+    np.around: [(np.around, X), (lambda x: np.around(x, 1), X / 3)],
     np.round: [
         (np.round, X),
         (lambda x: np.round(x, 1), X / 3),

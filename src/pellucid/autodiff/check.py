@@ -39,6 +39,8 @@ def check_grads(
     >>> import numpy as np
     >>> check_grads(lambda x, y: np.sum(np.tanh(x) * y), (np.ones(3), np.arange(3.0)), order=3)
     """
+    if not isinstance(args, tuple | list):
+        raise TypeError(f"check_grads takes the arguments as a tuple: write (x,), got {args!r}")
     leaves, tree = flatten(tuple(args))
     points = [np.asarray(leaf) for leaf in leaves]
     fixed = [p.dtype.kind != "f" for p in points]
@@ -51,7 +53,9 @@ def check_grads(
         outputs, _ = flatten(
             f(*unflatten(tree, [p if still else next(rest) for p, still in zip(points, fixed, strict=True)]))
         )
-        parts = [np.ravel(out) for out in outputs if out.dtype.kind == "f"]
+        parts = [np.ravel(out) for out in outputs if hasattr(out, "dtype") and out.dtype.kind == "f"]
+        if not parts:
+            raise DifferentiationError("check_grads: the function returned no floating-point array")
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     xs = [p.astype(np.float64)[()] for p, still in zip(points, fixed, strict=True) if not still]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.autodiff.modes import Traced, argument_numbers, grad, jvp
+from pellucid.autodiff.modes import Traced, argument_numbers, check_callable, grad, jvp
 from pellucid.errors import DifferentiationError
 from pellucid.graph.core.dims import is_open
 from pellucid.graph.core.tree import unflatten
@@ -28,6 +28,11 @@ def jacobian(f: Callable[..., Any], argnums: int = 0, mode: str = "auto") -> Cal
     """
     if mode not in ("auto", "forward", "reverse"):
         raise ValueError(f"mode is 'auto', 'forward' or 'reverse', got {mode!r}")
+    check_callable(f, "jacobian")
+    if isinstance(argnums, tuple | list):
+        raise TypeError(
+            f"jacobian takes one argument number, got {argnums!r}: put the arguments into one tuple or dict"
+        )
 
     @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
     def jacobian_f(*args: Any, **kwargs: Any) -> Any:
@@ -38,7 +43,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0, mode: str = "auto") -> Cal
         n, m = sum(int(np.size(x)) for x in inputs), sum(int(np.size(y)) for y in outputs)
         forward = n <= m if mode == "auto" else mode == "forward"
         blocks = _forward_blocks(traced, inputs, outputs) if forward else _reverse_blocks(traced, inputs, outputs)
-        traced.close()
+        traced.recording.close()
         return unflatten(traced.out_tree, [unflatten(traced.trees[0], row) for row in blocks])
 
     return jacobian_f

@@ -11,34 +11,46 @@ import functools
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.errors import DifferentiationError, IndependentOutputWarning, ShapeError
 from pellucid.graph.core.dims import is_open
-from pellucid.graph.core.spec import format_shape
+from pellucid.graph.core.spec import SCALARS, format_shape
 from pellucid.graph.core.tracer import Recording, Tracer
-from pellucid.graph.core.tree import Tree, flatten, matching_leaves, paths, unflatten
+from pellucid.graph.core.tree import Tree, flatten, matching_leaves, paths, tree_map, unflatten
 from pellucid.graph.core.walk import pull, push
+from pellucid.graph.graph import snapshot
 
 
 class Traced:
     """One concrete recording of f at its arguments: the tape, the inputs on it, and the outputs."""
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], argnums: Sequence[int]) -> None:
-        self.recording = Recording()
-        self.tape = self.recording.tape
         self.inputs: list[list[Tracer]] = []  # for each differentiated argument its leaves
         self.trees: list[Tree] = []
         traced = list(args)
-        for argnum in argnums:
-            leaves, tree = flatten(args[argnum])
-            inputs = [self.recording.input(_differentiable(leaf, argnum, tree, i)) for i, leaf in enumerate(leaves)]
-            self.inputs.append(inputs)
-            self.trees.append(tree)
-            traced[argnum] = unflatten(tree, inputs)
-        self.outputs, self.out_tree = flatten(f(*traced))
+        with Recording() as self.recording:
+            self.tape = self.recording.tape
+            for argnum in argnums:
+                leaves, tree = flatten(args[argnum])
+                named = zip(leaves, paths(tree), strict=True)
+                inputs = [
+                    self.recording.input(_differentiable(leaf, f"argument {argnum}{path}")) for leaf, path in named
+                ]
+                self.inputs.append(inputs)
+                self.trees.append(tree)
+                traced[argnum] = unflatten(tree, inputs)
+            self.outputs, self.out_tree = flatten(f(*traced))
+            for out, path in zip(self.outputs, paths(self.out_tree), strict=True):
+                if out is None:
+                    raise DifferentiationError(
+                        f"the function returned None{path and ' in ' + path}: is a return missing?"
+                    )
+                if not isinstance(out, SCALARS) and not hasattr(out, "dtype"):
+                    raise DifferentiationError(f"the function returned {out!r}: derivatives are of numbers and arrays")
 
     def plain(self, output: Any) -> Any:
         """An output without this recording around it."""
@@ -57,8 +69,9 @@ class Traced:
         leaves = [[(x.index, x.value) for x in group] for group in self.inputs]
         if free:
             self.outputs = []
+        mine = {id(d) for d in seeds.values()}  # not to be handed out again
         found = pull(self.tape, seeds, free=free)
-        return [[found[i] if i in found else np.zeros_like(x) for i, x in group] for group in leaves]
+        return [[_own(found[i], mine) if i in found else np.zeros_like(x)[()] for i, x in group] for group in leaves]
 
     def _seeds(self, adjoints: Sequence[Any]) -> dict[int, Any]:
         """Adjoints by position on the tape; two outputs may be the same variable."""
@@ -76,33 +89,63 @@ class Traced:
             for out in self.outputs
         ]
 
-    def close(self) -> None:
-        """A tape and its tracers refer to each other; let go of them."""
-        self.tape.clear()
+    def unused(self) -> list[int]:
+        """Which of the differentiated arguments no output depends on."""
+        reached = {out.index for out in self.outputs if self.depends(out)}
+        for node in reversed(self.tape):
+            if node.index in reached:
+                reached.update(a.index for a in node.args if self.depends(a))
+        return [i for i, group in enumerate(self.inputs) if group and not any(x.index in reached for x in group)]
 
 
-def _differentiable(leaf: Any, argnum: int, tree: Tree, i: int) -> Any:
-    if type(leaf) is Tracer:
-        dtype = leaf.dtype
-    else:
+def _own(d: Any, taken: set[int]) -> Any:
+    """A result of the caller's own: not read-only, and no array twice."""
+    if type(d) is np.ndarray and (id(d) in taken or not d.flags.writeable):
+        d = d.copy()
+    taken.add(id(d))
+    return d
+
+
+def _differentiable(leaf: Any, where: str) -> Any:
+    """A leaf that has derivatives, or a word on why it has not."""
+    if type(leaf) is not Tracer:
+        if leaf is None or isinstance(leaf, str) or is_dataclass(leaf):
+            raise DifferentiationError(
+                f"{where} is {leaf!r}: arguments are numbers, arrays, and dicts, lists and tuples of them. "
+                "Leave it out, or bind it with functools.partial or a lambda"
+            )
         leaf = np.asarray(leaf)
-        dtype = leaf.dtype
-    if dtype.kind != "f":
+    if leaf.dtype.kind != "f":
+        remedy = {"i": "x.astype(float)", "u": "x.astype(float)", "b": "x.astype(float)"}.get(
+            leaf.dtype.kind, "real numbers"
+        )
         raise DifferentiationError(
-            f"argument {argnum}{paths(tree)[i]} has dtype {dtype}: derivatives need float32 or float64. "
-            f"Write {'2.0 instead of 2' if not leaf.shape else 'x.astype(float)'}, or leave it out of argnums"
+            f"{where} has dtype {leaf.dtype}: derivatives need float32 or float64. "
+            f"Write {'2.0 instead of 2' if leaf.dtype.kind == 'i' and not leaf.shape else remedy}, "
+            "or do not differentiate by it (argnums)"
         )
     return leaf
 
 
-def argument_numbers(argnums: int | Sequence[int], args: tuple[Any, ...], who: str) -> list[int]:
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-    for n in numbers:
+def argument_numbers(argnums: Any, args: tuple[Any, ...], who: str) -> list[int]:
+    """Positions of the arguments to differentiate by, counted from 0."""
+    given = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+    if any(not isinstance(n, int | np.integer) or isinstance(n, bool) for n in given):
+        raise DifferentiationError(f"{who}: argnums is the number of an argument or a tuple of them, got {argnums!r}")
+    for n in given:
         if not -len(args) <= n < len(args):
             raise DifferentiationError(
                 f"{who}: argnums={argnums} but the function was called with {len(args)} arguments"
             )
-    return [n % len(args) for n in numbers]
+    numbers = [int(n) % len(args) for n in given]
+    if len(set(numbers)) != len(numbers):
+        raise DifferentiationError(f"{who}: argnums={argnums} names an argument twice")
+    return numbers
+
+
+def check_callable(f: Any, who: str) -> None:
+    if not callable(f):
+        raise TypeError(f"{who} takes a function, got {f!r}: write {who}(f)(x), not {who}(f(x))")
 
 
 def _like(x: Any, d: Any, what: str) -> Any:
@@ -130,6 +173,8 @@ def value_and_grad(
     (8.0, 12.0)
     """
 
+    check_callable(f, "grad")
+
     @functools.wraps(f, assigned=("__name__", "__doc__"), updated=())
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
         numbers = argument_numbers(argnums, args, "grad")
@@ -139,35 +184,59 @@ def value_and_grad(
             nonlocal aux
             if not has_aux:
                 return f(*xs, **kwargs)
-            out, aux = f(*xs, **kwargs)
+            both = f(*xs, **kwargs)
+            if not isinstance(both, tuple) or len(both) != 2:
+                raise DifferentiationError("has_aux=True: the function must return a pair (loss, extras)")
+            out, aux = both
             return out
 
         traced = Traced(scalar, args, numbers)
-        if traced.out_tree.kind is not None or np.shape(traced.outputs[0]) != ():
-            got = "several outputs" if traced.out_tree.kind else f"shape {format_shape(np.shape(traced.outputs[0]))}"
-            raise DifferentiationError(
-                f"grad needs a function with one scalar output, got {got}: take a sum or mean, "
-                "return (loss, extras) with has_aux=True, or use pellucid.jacobian or pellucid.vjp"
-            )
-        (out,) = traced.outputs
+        out = traced.outputs[0]
+        if traced.out_tree.kind is not None or np.shape(out) != () or _dtype(out).kind != "f":
+            raise _not_scalar(traced)
         value = traced.plain(out)
-        if warn and not traced.depends(out):
-            warnings.warn(
-                f"the output of {getattr(f, '__name__', 'the function')} does not depend on argument "
-                f"{', '.join(map(str, numbers))}: the gradient is zero. Was it turned into a plain array on the way?",
-                IndependentOutputWarning,
-                stacklevel=2,
-            )
+        if warn:
+            _warn_unused(f, traced, numbers)
         if has_aux:
             leaves, tree = flatten(aux)
             aux = unflatten(tree, [traced.plain(leaf) for leaf in leaves])
-        del out
+        out = None
         pulled = traced.pull([np.ones_like(value)], free=True)
         grads = [unflatten(tree, leaves) for tree, leaves in zip(traced.trees, pulled, strict=True)]
-        gradient = grads[0] if isinstance(argnums, int) else tuple(grads)
+        traced.recording.close()
+        gradient = tuple(grads) if isinstance(argnums, tuple | list) else grads[0]
         return ((value, aux) if has_aux else value), gradient
 
     return value_and_grad_f
+
+
+def _dtype(x: Any) -> Any:
+    return x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+
+
+def _not_scalar(traced: Traced) -> DifferentiationError:
+    if traced.out_tree.kind is not None:
+        got = f"a {traced.out_tree.kind.__name__} of {len(traced.outputs)}"
+    else:
+        y = traced.outputs[0]
+        got = f"shape {format_shape(np.shape(y))}" if np.shape(y) else f"dtype {_dtype(y)}"
+    return DifferentiationError(
+        f"grad needs a function with one scalar output, a floating-point number, got {got}: take a sum or mean, "
+        "return (loss, extras) with has_aux=True, or use pellucid.jacobian or pellucid.vjp"
+    )
+
+
+def _warn_unused(f: Any, traced: Traced, numbers: list[int]) -> None:
+    # with one argument a glance at the output will do
+    if len(numbers) == 1 and traced.depends(traced.outputs[0]):
+        return
+    for i in traced.unused():
+        warnings.warn(
+            f"the output of {getattr(f, '__name__', 'the function')} does not depend on argument {numbers[i]}: "
+            "its gradient is zero. Was it turned into a plain array on the way?",
+            IndependentOutputWarning,
+            stacklevel=3,
+        )
 
 
 def grad(
@@ -198,6 +267,12 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> float(y), float(dy)
     (8.0, 12.0)
     """
+    check_callable(f, "jvp")
+    for given, what in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(given, tuple | list):
+            raise TypeError(
+                f"jvp takes {what} as a tuple, one entry for each argument: write ({what[0]},), got {given!r}"
+            )
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise ShapeError(f"jvp: {len(primals)} primals but {len(tangents)} tangents; give one for each")
@@ -208,7 +283,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         for x, d, path in zip(group, matching_leaves(tree, tangent, "tangents"), paths(tree), strict=True)
     }
     result = traced.value, unflatten(traced.out_tree, traced.push(seeds))
-    traced.close()
+    traced.recording.close()
     return result
 
 
@@ -222,7 +297,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     >>> [float(d) for d in pull(1.0)]
     [4.0, 3.0]
     """
-    traced = Traced(f, primals, range(len(primals)))
+    check_callable(f, "vjp")
+    traced = Traced(f, tree_map(snapshot, primals), range(len(primals)))  # the tape stays: so must its values
     value = traced.value
 
     def pullback(adjoint: Any) -> tuple[Any, ...]:
@@ -235,5 +311,5 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         pulled = traced.pull(ds)
         return tuple(unflatten(tree, leaves) for tree, leaves in zip(traced.trees, pulled, strict=True))
 
-    weakref.finalize(pullback, traced.tape.clear)  # a tape and its tracers refer to each other
+    weakref.finalize(pullback, traced.recording.close)
     return value, pullback

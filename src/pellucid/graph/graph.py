@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import GraphError, ShapeError
-from pellucid.graph.core.dims import bind
+from pellucid.graph.core.dims import bind, is_open
 from pellucid.graph.core.spec import Spec, format_shape, spec_of
 from pellucid.graph.core.tracer import Recording, Tracer
 from pellucid.graph.core.tree import Tree, flatten, matching_leaves, paths
@@ -66,6 +67,13 @@ class Graph:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def __repr__(self) -> str:
+        return f"<Graph {self.name}: {self.inputs} inputs, {len(self.operations)} operations; print it for the program>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show a picture, or the program where it would be too large."""
+        return self.svg() if len(self) <= 60 else f"<pre>{html.escape(str(self))}</pre>"
+
     @property
     def operations(self) -> tuple[Node, ...]:
         return self.nodes[self.inputs :]
@@ -88,8 +96,15 @@ class Graph:
         leaves = matching_leaves(self.in_tree, args, self.name)
         sizes: dict[str, int] = {}
         for node, path, leaf in zip(self.nodes[: self.inputs], paths(self.in_tree), leaves, strict=True):
-            if type(leaf) is Tracer:
+            if type(leaf) is Tracer and is_open(leaf.shape):
                 continue
+            if not np.can_cast(
+                leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype, node.dtype, "same_kind"
+            ):
+                raise ShapeError(
+                    f"{self.name}: argument {node.name or path} is {np.asarray(leaf).dtype}, the graph was recorded "
+                    f"for {node.dtype}: convert it with .astype, or record with that dtype"
+                )
             if not bind(node.shape, np.shape(leaf), sizes):
                 open_sizes = f" with {sizes}" if sizes else ""
                 raise ShapeError(
@@ -159,13 +174,16 @@ def from_recording(
     """Freeze what was recorded between `inputs` and `result`, without what the result does not need."""
     leaves, out_tree = flatten(result)
     position = {id(t): i for i, t in enumerate(inputs)}
+    copies: dict[
+        int, tuple[Literal, Any]
+    ] = {}  # each constant once (the original is kept so that its id stays its own)
 
     def argument(a: Any) -> int | Literal:
         if type(a) is Tracer and a.recording is recording:
             return position[id(a)]
-        if not isinstance(a, bool | int | float) and not hasattr(a, "dtype") and not hasattr(a, "resolve"):
-            a = np.asarray(a)
-        return Literal(a)
+        if id(a) not in copies:
+            copies[id(a)] = (Literal(snapshot(a)), a)
+        return copies[id(a)][0]
 
     def frozen(tracer: Tracer, label: str) -> Node:
         known = tracer.value if not isinstance(tracer.value, Spec | Tracer) else None
@@ -180,3 +198,12 @@ def from_recording(
             position[id(tracer)] = len(nodes) - 1
     outputs = tuple(argument(leaf) for leaf in leaves)
     return Graph(name, tuple(nodes), len(inputs), outputs, in_tree, out_tree).prune()
+
+
+def snapshot(value: Any) -> Any:
+    """An array as it is now, whatever becomes of the original; anything else as it is."""
+    if type(value) is not np.ndarray or not value.ndim:
+        return value if type(value) is not list else snapshot(np.asarray(value))
+    copy = value.copy()
+    copy.flags.writeable = False
+    return copy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from pellucid.graph.core.primitive import Primitive
@@ -32,6 +33,12 @@ class Node:
     name: str = ""
     scope: str = ""
     value: Any = field(default=None, repr=False)  # what it was when recorded with real arrays
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+
+    def __reduce__(self) -> Any:  # a mapping proxy cannot be pickled
+        return (Node, (self.op, self.args, dict(self.settings), self.spec, self.name, self.scope, self.value))
 
     @property
     def shape(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pellucid.graph.core.tracer import Recording
 from pellucid.graph.core.tree import flatten, paths, unflatten
-from pellucid.graph.graph import Graph, from_recording
+from pellucid.graph.graph import Graph, from_recording, snapshot
 
 
 def record(f: Callable[..., Any], *args: Any, name: str | None = None) -> Graph:
@@ -27,13 +27,13 @@ def record(f: Callable[..., Any], *args: Any, name: str | None = None) -> Graph:
         return v2
     """
     leaves, in_tree = flatten(args)
-    recording = Recording()
     names = argument_names(f, args)
-    inputs = [recording.input(leaf, label) for leaf, label in zip(leaves, names, strict=True)]
-    result = f(*unflatten(in_tree, inputs))
+    with Recording() as recording:
+        inputs = [recording.input(snapshot(leaf), label) for leaf, label in zip(leaves, names, strict=True)]
+        result = f(*unflatten(in_tree, inputs))
     label = str(name or getattr(f, "__name__", "f"))
     graph = from_recording(recording, label if label.isidentifier() else "f", inputs, in_tree, result, names)
-    recording.tape.clear()  # a tape and its tracers refer to each other: do not leave that to the collector
+    recording.close()
     return graph
 
 

@@ -17,7 +17,7 @@ from pellucid.graph import Graph, Node, record
 from pellucid.graph.primitives.control import custom_rule
 
 MODES = ("forward", "reverse")
-PACKING = frozenset({"reshape", "concatenate", "stack", "transpose", "broadcast_to"})
+PACKING = frozenset({"reshape", "concatenate", "transpose", "broadcast_to"})
 """Operations that only move numbers into the shape of the answer; they are not counted as work."""
 
 

@@ -258,7 +258,7 @@ def difference_errors(
         around = np.convolve(np.pad(errors, 4, mode="edge"), np.ones(9), "valid")
         region = (steps <= 0.01) & (errors > 100 * rounding)
         line = np.polyfit(np.log(steps[region]), np.log(errors[region]), 1) if region.sum() > 2 else [np.nan]
-        found.append((errors, float(line[0]), float(steps[around.argmin()])))
+        found.append((errors, float(line[0]), float(steps[int(np.argmin(around))])))
     (forward, forward_slope, forward_best), (central, central_slope, central_best) = found
     return DifferenceErrors(steps, forward, central, forward_slope, central_slope, forward_best, central_best)
 

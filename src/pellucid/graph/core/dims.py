@@ -85,7 +85,7 @@ class Dim:
         return _recorded("power", self, other)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
-        return _recorded(ufunc.__name__, *args)
+        return _recorded(ufunc, *args)
 
     def __floordiv__(self, other: Any) -> Any:
         """Exact division by a single term; anything that would leave a remainder is refused."""
@@ -116,7 +116,7 @@ class Dim:
         kept = {m: c for m, c in terms.items() if c}
         if all(m == () for m in kept):
             return kept.get((), 0)
-        return Dim(kept, self.home or getattr(other, "home", None))
+        return Dim(kept, self.home if self.home is not None else getattr(other, "home", None))
 
     def __reduce__(self) -> Any:
         return (Dim, (dict(self.terms),))
@@ -130,7 +130,10 @@ class Dim:
     def __lt__(self, other: Any) -> bool:
         raise AbstractValueError(_UNKNOWN.format(self))
 
-    __gt__ = __le__ = __ge__ = __lt__
+    __gt__ = __le__ = __ge__ = __mod__ = __rmod__ = __lt__
+
+    def __bool__(self) -> bool:
+        raise AbstractValueError(_UNKNOWN.format(self))
 
     def __index__(self) -> int:
         raise AbstractValueError(_UNKNOWN.format(self))
@@ -168,7 +171,7 @@ RECORD: list[Callable[..., Any]] = []
 """How arithmetic on open sizes is recorded (set by core.tracer, which stands above)."""
 
 
-def _recorded(operation: str, *args: Any) -> Any:
+def _recorded(operation: Any, *args: Any) -> Any:
     if not any(isinstance(a, Dim) and a.home is not None for a in args):
         unknown = next(a for a in args if isinstance(a, Dim))
         raise AbstractValueError(_UNKNOWN.format(unknown))

@@ -46,7 +46,7 @@ class Primitive:
     """An operation that is recorded as one node.
 
     Arrays are positional arguments, settings (axis, shape) are keywords. A rule that is None says that the
-    derivative is zero (rounding, comparisons, index arrays); `rules_missing` says that nobody wrote one.
+    derivative is zero (rounding, comparisons, index arrays); rules that nobody wrote raise an error when asked for.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Primitive:
     jvp: Rules = field(repr=False)
     vjp: Rules = field(repr=False)
     linear: int = 0  # linear in that many leading arguments taken together (-1: all): its own jvp
-    bind: Callable[..., Any] = field(default=None, repr=False)  # type: ignore[assignment]  # set by `register`
+    bind: Callable[..., Any] = field(default=None, repr=False)  # type: ignore[assignment]  # `apply`, see `make`
 
     def __call__(self, *args: Any, **settings: Any) -> Any:
         return self.bind(self, args, settings)
@@ -80,6 +80,9 @@ class _Missing:
 
 REGISTRY: dict[str, Primitive] = {}
 """Every primitive of the package by name. The tests walk it."""
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""What stands for a NumPy function that is not a ufunc (filled by numpy_api, and by primitives made of one)."""
 
 UFUNCS: dict[Any, Primitive] = {}
 """Which primitive a NumPy or SciPy ufunc stands for."""
@@ -140,12 +143,20 @@ def make(
 
 
 def register(made: Primitive, ufunc: Any = None) -> Primitive:
-    if made.name in REGISTRY:
+    """Enter a primitive. One of the user's own may be defined again (a notebook's cell that runs twice)."""
+    before = REGISTRY.get(made.name)
+    if before is not None and not (_module(before) == _module(made) == "__main__"):
         raise ValueError(f"a primitive called {made.name!r} exists already: choose another name")
     REGISTRY[made.name] = made
     if ufunc is not None:
         UFUNCS[ufunc] = made
+    elif str(_module(made)).startswith("numpy"):  # np.sinc(x) itself arrives here from now on
+        FUNCTIONS[made.value] = made
     return made
+
+
+def _module(made: Primitive) -> Any:
+    return getattr(made.value, "__module__", None)
 
 
 def elementwise(

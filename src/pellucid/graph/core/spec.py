@@ -33,7 +33,8 @@ class Spec:
     dtype: Any = np.float64  # a NumPy dtype, or bool, int, float for a Python number
 
     def __post_init__(self) -> None:
-        shape = tuple(Dim.symbol(s) if isinstance(s, str) else s for s in self.shape)
+        given = (self.shape,) if isinstance(self.shape, int | str | np.integer) else self.shape
+        shape = tuple(Dim.symbol(s) if isinstance(s, str) else s for s in given)
         for size in shape:
             if not isinstance(size, Dim) and not (isinstance(size, int | np.integer) and size >= 0):
                 raise ShapeError(f"a size is a number from 0 or a name such as 'n', got {size!r} in {self.shape}")
@@ -98,15 +99,19 @@ def broadcast(shapes: Sequence[Shape], operation: str) -> Shape:
     return tuple(out)
 
 
+def one_axis(axis: Any, ndim: int, operation: str) -> int:
+    """A single axis as a number from 0."""
+    if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
+        raise ShapeError(f"{operation}: axis {axis!r} does not exist in an array of {ndim} dimensions")
+    return int(axis) % ndim
+
+
 def normalize_axes(axis: Any, ndim: int, operation: str) -> tuple[int, ...]:
     """Axes as sorted non-negative numbers; None means all."""
     if axis is None:
         return tuple(range(ndim))
     axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    for a in axes:
-        if not isinstance(a, int | np.integer) or not -ndim <= a < ndim:
-            raise ShapeError(f"{operation}: axis {a!r} does not exist in an array of {ndim} dimensions")
-    out = tuple(sorted(int(a) % ndim for a in axes))
+    out = tuple(sorted(one_axis(a, ndim, operation) for a in axes))
     if len(set(out)) != len(out):
         raise ShapeError(f"{operation}: axis {axis} names an axis twice")
     return out

@@ -17,31 +17,60 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import AbstractValueError, PellucidError, ShapeError, UnsupportedError
+from pellucid.errors import (
+    AbstractValueError,
+    NoSuchAttributeError,
+    PellucidError,
+    ShapeError,
+    StaleTracerError,
+    UnsupportedError,
+)
 from pellucid.graph.core.dims import RECORD, Dim, Size, product
-from pellucid.graph.core.primitive import REGISTRY, UFUNCS, Primitive
-from pellucid.graph.core.spec import Spec, format_shape, spec_of
+from pellucid.graph.core.primitive import FUNCTIONS, REGISTRY, UFUNCS, Primitive
+from pellucid.graph.core.spec import SCALARS, Spec, format_shape, spec_of
 
 _levels = itertools.count()
 _scope: ContextVar[str] = ContextVar("pellucid_scope", default="")
 
 NOTHING: dict[str, Any] = {}
 
-FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""Which of our functions stands for a NumPy function that is not a ufunc (filled by numpy_api)."""
-
 METHODS: dict[str, Callable[..., Any]] = {}
 """Array methods (`x.sum()`), by name (filled by numpy_api)."""
 
 
 class Recording:
-    """The tape: what was computed, in order. A later recording lies inside the earlier ones."""
+    """The tape: what was computed, in order. A later recording lies inside the earlier ones.
 
-    __slots__ = ("level", "tape")
+    `with recording:` stands around the call of the user's function. Constant arrays that are used inside are
+    read-only meanwhile: one that changed later would change its place on the tape, too, without anybody noticing.
+    """
+
+    __slots__ = ("closed", "frozen", "level", "tape")
 
     def __init__(self) -> None:
         self.level = next(_levels)
         self.tape: list[Tracer] = []
+        self.frozen: list[Any] = []
+        self.closed = False
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        self._release()
+        if kind is not None:
+            self.close()
+
+    def _release(self) -> None:
+        for array in sorted(self.frozen, key=lambda a: a.base is not None):  # owners before views of them
+            array.flags.writeable = True
+        self.frozen.clear()
+
+    def close(self) -> None:
+        """Nothing more can be recorded. The tape and its tracers refer to each other; here they part."""
+        self.closed = True
+        self.tape.clear()
+        self._release()
 
     def input(self, value: Any, name: str = "") -> Tracer:
         """A variable to record with: an array, a Python number, a spec, or a tracer of an outer recording."""
@@ -53,6 +82,29 @@ class Recording:
         tracer = Tracer(self, None, (), (), NOTHING, value)
         tracer.name = name
         return tracer
+
+    def constant(self, value: Any) -> Any:
+        """A constant among the arguments, fit to be kept."""
+        if type(value) is np.ndarray:
+            if value.dtype.kind == "c":
+                raise UnsupportedError(_COMPLEX.format(value.dtype))
+            if value.flags.writeable:
+                value.flags.writeable = False
+                self.frozen.append(value)
+            return value
+        kind = type(value)
+        if kind in SCALARS or isinstance(value, np.generic | Dim):
+            if isinstance(value, np.complexfloating):
+                raise UnsupportedError(_COMPLEX.format(value.dtype))
+            return value
+        if kind is complex:
+            raise UnsupportedError(_COMPLEX.format("complex"))
+        if value is None or isinstance(value, str):
+            raise UnsupportedError(f"an operation on a traced array and {value!r}: numbers and arrays go together")
+        return self.constant(np.asarray(value))
+
+
+_COMPLEX = "complex numbers ({}) are not recorded: write real and imaginary part as two arrays"
 
 
 class Tracer:
@@ -229,7 +281,7 @@ class Tracer:
             if name.startswith("__"):
                 raise AttributeError(name)
             known = ", ".join(sorted(m for m in METHODS if m[0] != "_"))
-            raise UnsupportedError(
+            raise NoSuchAttributeError(
                 f"a traced array has no attribute {name!r}. It has {known}; write other operations with numpy functions"
             )
         return lambda *args, **kwargs: method(self, *args, **kwargs)
@@ -258,14 +310,14 @@ class Tracer:
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise UnsupportedError(
-            "a traced array cannot be turned into a plain one (np.array, np.asarray or a function that "
-            "NumPy does not dispatch, such as most of scipy): its history would be lost. "
-            "To join several, use np.stack or np.concatenate; scipy.special.logsumexp and softmax have traced "
-            "twins pellucid.logsumexp and pellucid.softmax; pellucid.stop_gradient(x) cuts the derivative only"
+            "a traced array cannot be turned into a plain one (np.array, np.asarray, a function that NumPy does not "
+            "dispatch, such as most of scipy, or a pandas object as the other operand): its history would be lost. "
+            "To join several, use np.stack or np.concatenate; for pandas .to_numpy() first; scipy.special.logsumexp "
+            "and softmax have twins that can be traced, pellucid.logsumexp and pellucid.softmax"
         )
 
     def _known(self, what: str) -> Any:
-        """The number behind a concrete recording of one element."""
+        """The value behind a concrete recording."""
         value = self.value
         while type(value) is Tracer:
             value = value.value
@@ -289,24 +341,50 @@ class Tracer:
 
     def __float__(self) -> float:
         raise UnsupportedError(
-            "float() of a traced array, or a function of the math module, would lose its history. "
-            "Keep the array as it is and use numpy functions (np.sin, not math.sin)"
+            "a traced array as a plain number (float(x), math.sin(x), out[i] = x) would lose its history. Use numpy "
+            "functions (np.sin, not math.sin), and np.stack or np.concatenate instead of assignments into a plain array"
         )
+
+    def __format__(self, spec: str) -> str:
+        """To print on the way: the value, where it is known."""
+        value = self.value
+        while type(value) is Tracer:
+            value = value.value
+        return str(self) if type(value) is Spec else format(value, spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return np.round(self, digits or 0)
+
+    def __copy__(self) -> Tracer:
+        return self  # it cannot change
+
+    def __deepcopy__(self, memo: Any) -> Tracer:
+        return self
 
 
 def apply(op: Primitive, args: tuple[Any, ...], settings: dict[str, Any] = NOTHING) -> Any:
     """Evaluate `op`, and note it on the innermost recording that its arguments belong to."""
     top: Recording | None = None
+    constants = False
     for a in args:
         if type(a) is Tracer:
             recording = a.recording
             if top is None or recording.level > top.level:
                 top = recording
+        elif type(a) is not float and type(a) is not int:
+            constants = True
     if top is None:
         top = _home((*args, *settings.values()))
         if top is None:
             return _evaluate(op, args, settings)
         return Tracer(top, op, args, args, settings, op.shape(*[spec_of(a) for a in args], **settings))
+    if top.closed:
+        raise StaleTracerError(
+            f"{op.name}: a traced array outlived the call it was made in (grad, jvp, record, ...): do not keep it in "
+            "a variable outside; return it, as in (loss, extras) with has_aux=True"
+        )
+    if constants:
+        args = tuple([a if type(a) is Tracer else top.constant(a) for a in args])
     inputs = tuple([a.value if type(a) is Tracer and a.recording is top else a for a in args])
     return Tracer(top, op, args, inputs, settings, _evaluate(op, inputs, settings))
 
@@ -322,7 +400,9 @@ def _evaluate(op: Primitive, inputs: tuple[Any, ...], settings: dict[str, Any]) 
         return op.value(*inputs, **settings)
     except PellucidError:
         raise
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, IndexError) as error:
+        if REGISTRY.get(op.name) is not op:
+            raise  # a user's own function speaks for itself
         shapes = ", ".join(format_shape(np.shape(v)) for v in inputs)
         raise ShapeError(f"{op.name} of arrays of shape {shapes}{_listed(settings)}: {error}") from error
 
@@ -339,7 +419,16 @@ def _home(values: tuple[Any, ...]) -> Recording | None:
     return None
 
 
-RECORD.append(lambda name, args: apply(REGISTRY[name], args))
+def _record_size(operation: Any, args: tuple[Any, ...]) -> Any:
+    """Arithmetic with an open size, by the name of a primitive or as a ufunc."""
+    if isinstance(operation, str):
+        return apply(REGISTRY[operation], args)
+    if operation in UFUNCS:
+        return apply(UFUNCS[operation], args)
+    return METHODS["__array_ufunc__"](operation, "__call__", args, {})
+
+
+RECORD.append(_record_size)
 
 
 def _listed(settings: dict[str, Any]) -> str:

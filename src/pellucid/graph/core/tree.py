@@ -36,7 +36,8 @@ def flatten(nest: Any) -> tuple[list[Any], Tree]:
     [1, 2, 3]
     """
     kind = type(nest)
-    if kind is dict:
+    if isinstance(nest, dict):
+        kind = dict  # an OrderedDict or defaultdict comes back as a plain dict
         keys, items = tuple(nest), list(nest.values())
     elif kind is list or isinstance(nest, tuple):
         keys, items = tuple(range(len(nest))), list(nest)

@@ -15,10 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.errors import DifferentiationError
+from pellucid.graph.core.primitive import Rule, Rules
 from pellucid.graph.core.tracer import Tracer, scope
 
 Watch = Callable[[Tracer, int, Any, Any], None]
 """Called as `watch(node, position, share, total)` for every contribution that a walk adds up."""
+
+
+def rule_of(rules: Rules, position: int, name: str) -> Rule | None:
+    """The rule for one argument."""
+    try:
+        return rules[position]
+    except IndexError:
+        raise DifferentiationError(
+            f"the operation {name!r} has no rule for argument {position}: give one for each argument, None for zero"
+        ) from None
 
 
 def push(tape: list[Tracer], tangents: dict[int, Any], watch: Watch | None = None) -> dict[int, Any]:
@@ -41,7 +53,7 @@ def push(tape: list[Tracer], tangents: dict[int, Any], watch: Watch | None = Non
                 continue
             total: Any = None
             for i, d in active:
-                rule = op.jvp[i]
+                rule = rule_of(op.jvp, i, op.name)
                 if rule is None:
                     continue
                 share = rule(d, node.value, *node.inputs, **node.settings)
@@ -98,7 +110,7 @@ def pull(
             for i, a in enumerate(node.args):
                 if type(a) is not Tracer or a.recording is not recording:
                     continue
-                rule = op.vjp[i]
+                rule = rule_of(op.vjp, i, op.name)
                 if rule is None:
                     continue
                 share = rule(d, node.value, *node.inputs, **node.settings)

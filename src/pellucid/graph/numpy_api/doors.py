@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import UnsupportedError
-from pellucid.graph.core.primitive import UFUNCS
-from pellucid.graph.core.tracer import FUNCTIONS, METHODS, apply
+from pellucid.graph.core.primitive import FUNCTIONS, UFUNCS
+from pellucid.graph.core.tracer import METHODS, apply
+
+COMPOSED: dict[Any, Callable[..., Any]] = {}
+"""Ufuncs that need a look at their arguments before they become a primitive."""
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {}
 """What `ufunc.reduce` means: np.add.reduce is a sum."""
@@ -71,6 +74,8 @@ def _ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any
         a, b = args
         return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b)
     if method == "__call__":
+        if ufunc in COMPOSED:
+            return COMPOSED[ufunc](*args)
         importlib.import_module("pellucid.graph.primitives.special")
         op = UFUNCS.get(ufunc)
         if op is not None:
@@ -84,7 +89,8 @@ def _function(func: Any) -> Any:
 
 
 def _unsupported(name: str, known: set[str]) -> UnsupportedError:
-    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    inside = sorted((k for k in known if len(k) > 2 and k in name), key=len)[-1:]  # nansum: sum
+    near = inside or difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
     hint = f" The nearest that can is {near[0]}." if near else ""
     return UnsupportedError(
         f"the function {name!r} cannot be recorded.{hint} Write it with supported operations, or add it: "

@@ -8,8 +8,8 @@ import numpy as np
 
 from pellucid.errors import UnsupportedError
 from pellucid.graph.core.spec import SCALARS, spec_of
-from pellucid.graph.core.tracer import METHODS
-from pellucid.graph.numpy_api.doors import implements
+from pellucid.graph.core.tracer import METHODS, Tracer
+from pellucid.graph.numpy_api.doors import COMPOSED, implements
 from pellucid.graph.primitives import elementwise
 
 
@@ -45,7 +45,7 @@ def power(x: Any, p: Any) -> Any:
 METHODS["__pow__"] = power
 
 
-@implements(np.round, method="round")
+@implements(np.round, np.around, method="round")
 def round(a: Any, decimals: int = 0) -> Any:
     rounded = np.rint(a) if decimals == 0 else np.rint(a * 10.0**decimals) / 10.0**decimals
     return rounded.astype(a.dtype) if a.dtype.kind in "iu" else rounded
@@ -70,3 +70,19 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
 @implements(np.array_equal)
 def array_equal(a1: Any, a2: Any) -> Any:
     return np.shape(a1) == np.shape(a2) and np.all(np.equal(a1, a2))
+
+
+def maximum(a: Any, b: Any) -> Any:
+    return elementwise.maximum(a, b, tie=_tie(a, b))
+
+
+def minimum(a: Any, b: Any) -> Any:
+    return elementwise.minimum(a, b, tie=_tie(a, b))
+
+
+def _tie(a: Any, b: Any) -> float:
+    """Two variables share a tie; a constant takes no part in it."""
+    return 0.5 if type(a) is Tracer and type(b) is Tracer else 0.0
+
+
+COMPOSED.update({np.maximum: maximum, np.minimum: minimum})

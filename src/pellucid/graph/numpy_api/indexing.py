@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.errors import UnsupportedError
 from pellucid.graph.core.dims import is_open
+from pellucid.graph.core.spec import one_axis
 from pellucid.graph.core.tracer import METHODS
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import indexing
@@ -19,7 +20,7 @@ METHODS["__getitem__"] = indexing.take_item
 def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     if axis is None:
         return indexing.take_item(np.ravel(a), indices)
-    return indexing.take_item(a, (slice(None),) * (axis % np.ndim(a)) + (indices,))
+    return indexing.take_item(a, (slice(None),) * one_axis(axis, np.ndim(a), "take") + (indices,))
 
 
 @implements(np.take_along_axis)
@@ -30,7 +31,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     if is_open(np.shape(arr)) or is_open(np.shape(indices)):
         raise UnsupportedError("take_along_axis needs known sizes; with open ones multiply by pellucid.one_hot and sum")
     grid: list[Any] = list(np.ogrid[tuple(slice(s) for s in np.shape(arr))])
-    grid[axis % n] = indices
+    grid[one_axis(axis, n, "take_along_axis")] = indices
     return indexing.take_item(arr, tuple(grid))
 
 

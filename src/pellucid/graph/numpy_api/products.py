@@ -55,7 +55,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 @implements(np.einsum)
-def einsum(subscripts: str, *operands: Any) -> Any:
+def einsum(subscripts: str, *operands: Any, optimize: Any = False) -> Any:
     text = subscripts.replace(" ", "")
     inputs, _, output = text.partition("->")
     if "->" not in text:

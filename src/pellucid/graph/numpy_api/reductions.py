@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import ShapeError, UnsupportedError
-from pellucid.graph.core.spec import format_shape, normalize_axes
+from pellucid.graph.core.spec import format_shape, normalize_axes, one_axis
 from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api.doors import REDUCTIONS, implements
 from pellucid.graph.primitives import reductions
+from pellucid.graph.primitives.control import stop_gradient
 
 
 def _reduce(op: Any, a: Any, axis: Any, keepdims: Any) -> Any:
@@ -77,7 +78,9 @@ def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
                 f"np.average: weights of shape {format_shape(np.shape(weights))} for an array of shape "
                 f"{format_shape(np.shape(a))}: give the same shape, or one weight for each place along one axis"
             )
-        weights = np.reshape(weights, tuple(-1 if i == axis % np.ndim(a) else 1 for i in range(np.ndim(a))))
+        weights = np.reshape(
+            weights, tuple(-1 if i == one_axis(axis, np.ndim(a), "average") else 1 for i in range(np.ndim(a)))
+        )
     return np.sum(a * weights, axis=axis) / np.sum(weights * np.ones_like(a), axis=axis)
 
 
@@ -90,12 +93,12 @@ def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 def cumsum(a: Any, axis: int | None = None) -> Any:
     if axis is None:
         a, axis = np.ravel(a), 0
-    return reductions.cumsum(a, axis=axis % len(a.shape))
+    return reductions.cumsum(a, axis=one_axis(axis, len(a.shape), "cumsum"))
 
 
 @implements(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    lead = (slice(None),) * (axis % len(a.shape))
+    lead = (slice(None),) * one_axis(axis, len(a.shape), "diff")
     for _ in range(n):
         a = a[(*lead, slice(1, None))] - a[(*lead, slice(None, -1))]
     return a
@@ -103,12 +106,12 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 
 @implements(np.argmax, method="argmax")
 def argmax(a: Any, axis: int | None = None) -> Any:
-    return reductions.argmax(a, axis=None if axis is None else axis % len(a.shape))
+    return reductions.argmax(a, axis=None if axis is None else one_axis(axis, len(a.shape), "argmax"))
 
 
 @implements(np.argmin, method="argmin")
 def argmin(a: Any, axis: int | None = None) -> Any:
-    return reductions.argmin(a, axis=None if axis is None else axis % len(a.shape))
+    return reductions.argmin(a, axis=None if axis is None else one_axis(axis, len(a.shape), "argmin"))
 
 
 @implements(np.sort)  # the method sorts in place, which a traced array cannot
@@ -120,7 +123,7 @@ def sort(a: Any, axis: int | None = -1) -> Any:
 
 
 @implements(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     of_vectors = isinstance(axis, int) or (axis is None and len(x.shape) == 1)
     if ord is None or (ord == 2 and of_vectors) or (ord == "fro" and not of_vectors):
         return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
@@ -134,7 +137,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     )
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """log Σ exp(x) along an axis, without overflow.
 
     >>> float(logsumexp(np.array([1000.0, 1000.0])))
@@ -159,6 +162,7 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
     >>> log_softmax(np.array([0.0, -1000.0]))
     array([    0., -1000.])
     """
+    x = x - stop_gradient(np.max(x, axis=axis, keepdims=True))  # first, or float32 loses digits far from 0
     return x - logsumexp(x, axis=axis, keepdims=True)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.dims import is_open, product
-from pellucid.graph.core.spec import SCALARS, format_shape, normalize_axes
+from pellucid.graph.core.spec import SCALARS, format_shape, normalize_axes, one_axis
 from pellucid.graph.core.tracer import METHODS, Tracer
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import elementwise, shaping
@@ -55,7 +55,7 @@ METHODS["flatten"] = METHODS["ravel"]
 @implements(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Any:
     n = len(a.shape)
-    order = tuple(range(n))[::-1] if axes is None else tuple(int(i) % n for i in axes)
+    order = tuple(range(n))[::-1] if axes is None else tuple(one_axis(i, n, "transpose") for i in axes)
     if sorted(order) != list(range(n)):
         raise ShapeError(f"transpose: axes {axes} do not name each axis of {format_shape(a.shape)} once")
     return shaping.transpose(a, axes=order)
@@ -68,7 +68,9 @@ def transpose_method(a: Any, *axes: Any) -> Any:
 
 @implements(np.swapaxes, method="swapaxes")
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    order = list(range(len(a.shape)))
+    n = len(a.shape)
+    order = list(range(n))
+    axis1, axis2 = one_axis(axis1, n, "swapaxes"), one_axis(axis2, n, "swapaxes")
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return shaping.transpose(a, axes=tuple(order))
 
@@ -76,7 +78,9 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 @implements(np.moveaxis)
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     n = len(a.shape)
-    sources, destinations = ([int(i) % n for i in np.atleast_1d(axes)] for axes in (source, destination))
+    sources, destinations = (
+        [one_axis(i, n, "moveaxis") for i in np.atleast_1d(axes)] for axes in (source, destination)
+    )
     order = [i for i in range(n) if i not in sources]
     for place, axis in sorted(zip(destinations, sources, strict=True)):
         order.insert(place, axis)
@@ -151,6 +155,7 @@ def column_stack(tup: Any) -> Any:
 
 @implements(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    axis = one_axis(axis, len(ary.shape), "split")
     total = ary.shape[axis]
     if isinstance(indices_or_sections, int) and not is_open(total) and total % indices_or_sections:
         raise ShapeError(f"split: {total} places do not make {indices_or_sections} equal parts: use np.array_split")
@@ -159,6 +164,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 @implements(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    axis = one_axis(axis, len(ary.shape), "split")
     total = ary.shape[axis]
     if isinstance(indices_or_sections, int):
         if is_open(total):
@@ -168,7 +174,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         cuts = [sum(sizes[:i]) for i in range(1, len(sizes))]
     else:
         cuts = list(indices_or_sections)
-    lead = (slice(None),) * (axis % len(ary.shape))
+    lead = (slice(None),) * axis
     return [ary[(*lead, slice(a, b))] for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
 
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pellucid.graph.core.primitive import Primitive, Rule, make, primitive, pull_back
+from pellucid.errors import DifferentiationError
+from pellucid.graph.core.primitive import EachArgument, Primitive, Rule, make, primitive, pull_back
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tracer import Recording, Tracer
 
@@ -84,6 +85,8 @@ def custom_rule(
     if jvp is None and vjp is None:
         raise TypeError("custom_rule needs slope=, jvp= or vjp=: without a rule, just call the function")
     name = getattr(f, "__name__", "custom").strip("<>")
+    if vjp is not None and not isinstance(vjp, EachArgument):
+        vjp = tuple(None if rule is None else _checked(name, i, rule) for i, rule in enumerate(vjp))
     node: Primitive = make(name, f, shape=shape or _recorded_shape(f), jvp=jvp, vjp=vjp)
 
     @functools.wraps(f)
@@ -93,14 +96,29 @@ def custom_rule(
     return wrapped
 
 
+def _checked(name: str, position: int, rule: Rule) -> Rule:
+    """A vjp rule of the user's: what it returns must fit its argument."""
+
+    def vjp(d: Any, y: Any, *xs: Any, **settings: Any) -> Any:
+        share = rule(d, y, *xs, **settings)
+        if share is not None and np.shape(share) != np.shape(xs[position]):
+            raise DifferentiationError(
+                f"the vjp rule of {name!r} for argument {position} returned shape {np.shape(share)}, "
+                f"the argument has shape {np.shape(xs[position])}"
+            )
+        return share if share is None or hasattr(share, "dtype") else np.asarray(share, d.dtype)[()]
+
+    return vjp
+
+
 def _recorded_shape(f: Callable[..., Any]) -> Callable[..., Spec]:
     """The shape rule of a function made of NumPy operations: run it on shapes."""
 
     def shape(*xs: Spec, **settings: Any) -> Spec:
-        recording = Recording()
-        out = f(*(recording.input(x) for x in xs), **settings)
+        with Recording() as recording:
+            out = f(*(recording.input(x) for x in xs), **settings)
         spec = out.value if type(out) is Tracer else Spec(np.shape(out), np.asarray(out).dtype)
-        recording.tape.clear()
+        recording.close()
         return spec
 
     return shape

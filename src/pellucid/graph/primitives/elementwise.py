@@ -1,8 +1,8 @@
 """Elementwise functions of NumPy: the value, and `d` times the slope for each argument.
 
-Choices at kinks: abs'(0) = 0. Where maximum and minimum tie, two arrays share the derivative equally; a tie
-with a Python number gives 0, so that ReLU written as np.maximum(x, 0) has ReLU'(0) = 0. clip has slope 0 at
-its bounds for the same reason.
+Choices at kinks: abs'(0) = 0. Where maximum and minimum tie, two variables share the derivative equally; beside a
+constant it is 0, so that ReLU written as np.maximum(x, 0) has ReLU'(0) = 0. clip has slope 0 at its bounds for the
+same reason.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ log1p = elementwise("log1p", np.log1p, lambda d, y, x: d / (1 + x))
 logaddexp = elementwise(
     "logaddexp",
     np.logaddexp,
-    lambda d, y, a, b: d * np.exp(a - y),
-    lambda d, y, a, b: d * np.exp(b - y),
+    lambda d, y, a, b: d * np.exp(a - np.where(np.isinf(y), 0, y)),
+    lambda d, y, a, b: d * np.exp(b - np.where(np.isinf(y), 0, y)),
 )
 
 # trigonometric and hyperbolic functions
@@ -99,21 +99,32 @@ absolute = elementwise("absolute", np.absolute, lambda d, y, x: d * np.sign(x))
 fabs = elementwise("fabs", np.fabs, lambda d, y, x: d * np.sign(x))
 
 
-def _larger(d: Any, a: Any, b: Any) -> Any:
+def _larger(d: Any, a: Any, b: Any, tie: float) -> Any:
     """The share of `d` for `a` in maximum(a, b)."""
-    if type(a) in SCALARS or type(b) in SCALARS:
+    if tie == 0.0:
         return d * np.greater(a, b)
-    return d * np.where(np.equal(a, b), 0.5, np.greater(a, b)).astype(d.dtype)
+    return d * np.where(np.equal(a, b), tie, np.greater(a, b)).astype(d.dtype)
 
 
-maximum = elementwise("maximum", np.maximum, lambda d, y, a, b: _larger(d, a, b), lambda d, y, a, b: _larger(d, b, a))
-minimum = elementwise("minimum", np.minimum, lambda d, y, a, b: _larger(d, b, a), lambda d, y, a, b: _larger(d, a, b))
+# `tie` is the share at a tie: ½ between two variables, 0 beside a constant (numpy_api tells which)
+maximum = elementwise(
+    "maximum",
+    lambda a, b, *, tie=0.5: np.maximum(a, b),
+    lambda d, y, a, b, *, tie=0.5: _larger(d, a, b, tie),
+    lambda d, y, a, b, *, tie=0.5: _larger(d, b, a, tie),
+)
+minimum = elementwise(
+    "minimum",
+    lambda a, b, *, tie=0.5: np.minimum(a, b),
+    lambda d, y, a, b, *, tie=0.5: _larger(d, b, a, tie),
+    lambda d, y, a, b, *, tie=0.5: _larger(d, a, b, tie),
+)
 clip = elementwise(
     "clip",
     lambda x, low, high: np.clip(x, low, high),
     lambda d, y, x, low, high: d * (np.greater(x, low) & np.less(x, high)),
-    lambda d, y, x, low, high: d * np.less_equal(x, low),
-    lambda d, y, x, low, high: d * np.greater_equal(x, high),
+    lambda d, y, x, low, high: d * (np.less_equal(x, low) & np.less(low, high)),
+    lambda d, y, x, low, high: d * (np.greater_equal(x, high) | np.greater_equal(low, high)),
 )
 
 # no slope at all: rounding, signs, comparisons, logic

@@ -172,7 +172,8 @@ scatter_add: Primitive = primitive(
 def take_item(x: Any, index: Any) -> Any:
     """x[index]"""
     parts = index if isinstance(index, tuple) else (index,)
-    parts = tuple(np.asarray(part) if isinstance(part, list) else part for part in parts)
+    # an empty list is a list of no numbers, whatever NumPy makes of it
+    parts = tuple(np.asarray(part, None if part else np.intp) if isinstance(part, list) else part for part in parts)
     _check_masks(parts, np.shape(x))
     spec, arrays = split_index(parts)
     return getitem(x, *arrays, spec=spec)

@@ -36,7 +36,7 @@ def _float_shape(x: Spec, *, axis: tuple[int, ...], keepdims: bool) -> Spec:
     return Spec(_reduced(x, axis, keepdims), dtype if dtype.kind == "f" else np.dtype(float))
 
 
-def spread(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def spread(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
     """A reduced array back over the shape of `x`."""
     if is_open(x.shape) and type(reduced) is not Tracer:  # a constant takes its size from x when the graph runs
         fill = reduced.item() if np.size(reduced) == 1 else keep(reduced, x, axis, keepdims)
@@ -44,7 +44,7 @@ def spread(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     return np.broadcast_to(keep(reduced, x, axis, keepdims), x.shape)
 
 
-def keep(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def keep(reduced: Any, x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
     """A reduced array with its lost axes as axes of size 1."""
     if keepdims or not axis or not x.shape:
         return reduced
@@ -66,7 +66,7 @@ sum = primitive(
 )
 
 
-def _mean_vjp(d: Any, y: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _mean_vjp(d: Any, y: Any, x: Any, *, axis: tuple[int, ...], keepdims: Any) -> Any:
     n = count(x, axis)
     return spread(d / n, x, axis, keepdims) if isinstance(n, int) else spread(d, x, axis, keepdims) / n
 
@@ -81,17 +81,17 @@ mean = primitive(
 )
 
 
-def _winners(y: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _winners(y: Any, x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
     """1 over the number of winners where x is one of them, else 0."""
     wins = np.equal(x, keep(y, x, axis, keepdims)).astype(x.dtype)
     return wins / np.sum(wins, axis=axis, keepdims=True)
 
 
-def _extreme_jvp(d: Any, y: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _extreme_jvp(d: Any, y: Any, x: Any, *, axis: tuple[int, ...], keepdims: Any) -> Any:
     return np.sum(d * _winners(y, x, axis, keepdims), axis=axis, keepdims=keepdims)
 
 
-def _extreme_vjp(d: Any, y: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _extreme_vjp(d: Any, y: Any, x: Any, *, axis: tuple[int, ...], keepdims: Any) -> Any:
     return keep(d, x, axis, keepdims) * _winners(y, x, axis, keepdims)
 
 
@@ -167,7 +167,7 @@ prod = primitive(
 )
 
 
-def _logsumexp(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _logsumexp(x: Any, *, axis: tuple[int, ...], keepdims: Any) -> Any:
     top = np.max(x, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0).astype(top.dtype)
     with np.errstate(divide="ignore"):  # log 0 = -inf is the answer for a row of -inf
@@ -175,7 +175,7 @@ def _logsumexp(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return out if keepdims else np.squeeze(out, axis=axis)[()]
 
 
-def _shares(y: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+def _shares(y: Any, x: Any, axis: tuple[int, ...], keepdims: Any) -> Any:
     """softmax(x); zero where a row is all -inf."""
     y = keep(y, x, axis, keepdims)
     return np.exp(x - np.where(np.isinf(y), 0, y))

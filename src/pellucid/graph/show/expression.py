@@ -48,7 +48,9 @@ Expression = Symbol | Number | Call
 def operation(op: str, args: Iterable[Expression], settings: Mapping[str, Any], shape: Any) -> Call:
     """The formula of a node, with those of its settings that say something."""
     shown = {
-        k: v for k, v in settings.items() if not (k == "keepdims" and not v) and not (k == "dtype" and op != "astype")
+        k: v
+        for k, v in settings.items()
+        if not (k == "keepdims" and not v) and not (k == "dtype" and op != "astype") and k != "tie"
     }
     axis = shown.get("axis")
     if isinstance(axis, tuple) and len(axis) == 1:
@@ -88,7 +90,7 @@ def of_rule(rule: Rule, d: Symbol, node: Tracer, names: Callable[[Any], Expressi
     xs = [variable(v, names(a)) for v, a in zip(node.inputs, node.args, strict=True)]
     result = rule(incoming, y, *xs, **node.settings)
     e = of_tracer(result, known)
-    recording.tape.clear()
+    recording.close()
     return e
 
 

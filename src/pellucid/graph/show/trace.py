@@ -157,7 +157,7 @@ class Trace:
             self.derivative.append(Step(self.input_symbol(t).marked("bar"), self.symbol(t).marked("bar"), value))
 
     def close(self) -> None:
-        self.tape.clear()
+        self.recording.close()
 
 
 def by_level(graph: Graph) -> list[int]:
