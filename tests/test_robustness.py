@@ -37,7 +37,7 @@ def test_gradients_can_be_changed_and_share_nothing():
     assert u.tolist() == [1, 1, 1]
 
 
-def test_arrays_that_change_while_they_are_recorded_are_noticed():
+def test_arrays_that_change_while_a_function_is_recorded():
     def f(x):
         buffer, total = np.zeros(3), 0.0
         for i in range(3):
@@ -45,25 +45,26 @@ def test_arrays_that_change_while_they_are_recorded_are_noticed():
             total = total + np.sum(x * buffer)
         return total
 
-    with pytest.raises(ValueError, match="read-only"):
-        pel.grad(f)(np.ones(3))
-    assert_allclose(pel.grad(lambda x: sum(np.sum(x * np.full(3, i)) for i in range(3)))(np.ones(3)), 3)
+    def through_a_view(x):
+        data = np.ones(3)
+        view, base = data[:], data
+        y = x * data
+        view[:] = 0
+        z = x * view[:2].sum() + x * base
+        base[:] = 5
+        return np.sum(y + z)
+
+    assert_allclose(pel.grad(f)(np.ones(3)), 3)
+    assert_allclose(pel.grad(through_a_view)(np.ones(3)), 1)
 
 
-def test_arrays_are_writeable_again_afterwards_even_after_an_error():
-    data = np.ones(3)
-    view = data[:2]
-
-    def fails(x):
-        y = x[:2] * view + np.sum(x * data)
-        raise KeyError(y.shape)
-
-    with pytest.raises(KeyError):
-        pel.grad(fails)(np.ones(3))
-    assert data.flags.writeable
+def test_read_only_arrays_stay_as_they_are():
+    data = np.ones(4)
+    view = data[:]
+    data.flags.writeable = False
+    assert_allclose(pel.grad(lambda x: np.sum(x * view) + np.sum(x * data))(np.ones(4)), 2)
+    assert not data.flags.writeable
     assert view.flags.writeable
-    pel.grad(lambda x: np.sum(x * data) + np.sum(x[:2] * view))(np.ones(3))
-    data[0] = view[1] = 5.0
 
 
 def test_later_changes_do_not_reach_back():
@@ -71,6 +72,10 @@ def test_later_changes_do_not_reach_back():
     _, pull = pel.vjp(lambda w: np.sum(w**2), w)
     w[:] = 0
     assert_allclose(pull(1.0)[0], 2)
+    _, pull = pel.vjp(lambda w: np.sum(w * c), np.ones(3))
+    c[:] = 9
+    assert_allclose(pull(1.0)[0], 1)
+    c[:] = 1
     graph = pel.record(lambda x: x * c, np.ones(3))
     c[:] = 7
     assert_allclose(pel.run(graph, np.ones(3)), 1)

@@ -92,9 +92,8 @@ def test_collapse_of_linear_parts():  # A06, P16
 def test_maxout_contains_relu():  # B19
     net = nn.Maxout(4, pieces=2)
     W, b = rng.normal(size=(3, 4)), rng.normal(size=4)
-    both = np.zeros((3, 8)), np.zeros(8)
-    both[0][:, 1::2], both[1][1::2] = W, b  # pieces of a unit lie side by side; the first is zero
-    assert_allclose(net.predict({"weight": both[0], "bias": both[1]}, X), np.maximum(0, X @ W + b))
+    p = {"weight": np.hstack([np.zeros((3, 4)), W]), "bias": np.append(np.zeros(4), b)}  # the first piece is zero
+    assert_allclose(net.predict(p, X), np.maximum(0, X @ W + b))
     for k in (2, 3):
         assert nn.count_parameters(nn.Maxout(4, pieces=k), 3) == k * nn.count_parameters(nn.Dense(4), 3)
 

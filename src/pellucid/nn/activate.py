@@ -78,6 +78,8 @@ def as_layer(part: Any) -> Layer:
     """A layer, or an activation by name, record or function as a layer."""
     if isinstance(part, Layer):
         return part
+    if isinstance(part, type) or part in _MAKERS:
+        raise TypeError(f"{part.__name__} was not called: write nn.{part.__name__}(...)")
     if isinstance(part, str) or callable(part):
         return Activate(activation(part))
     raise TypeError(f"a part of a network is a layer, the name of an activation or a function, got {part!r}")

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from pellucid.lookup import enter, look_up
 from pellucid.nn import activation_functions as fn
 from pellucid.nn.activation_functions import SELU_ALPHA as SELU_ALPHA
 from pellucid.nn.activation_functions import SELU_SCALE as SELU_SCALE
 from pellucid.nn.activation_functions import gain_of as gain_of
-from pellucid.nn.lookup import look_up
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,9 @@ class Activation:
             object.__setattr__(self, key, value)
         if math.isnan(self.gain):
             object.__setattr__(self, "gain", _gain(self))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __call__(self, x: Any, **learned: Any) -> Any:
         """The value. Learned numbers that are not given are at their start."""
@@ -127,10 +130,7 @@ def register_activation(record: Activation, *aliases: str) -> Activation:
     >>> nn.activation("cube_example") is cube
     True
     """
-    for name in (record.name, *aliases):
-        if name in ACTIVATIONS:
-            raise ValueError(f"an activation called {name!r} exists already: choose another name")
-        ACTIVATIONS[name] = record
+    enter("activation", record, (record.name, *aliases), ACTIVATIONS)
     return record
 
 

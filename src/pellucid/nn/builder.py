@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pellucid.lookup import look_up
 from pellucid.nn.activate import as_layer
 from pellucid.nn.compose import Sequential
 from pellucid.nn.dense import GLU, Dense, Maxout
 from pellucid.nn.layer import Layer
-from pellucid.nn.lookup import look_up
 from pellucid.nn.noise import Dropout
 from pellucid.nn.normalization import BatchNorm, LayerNorm, RMSNorm
 
@@ -44,6 +44,8 @@ def mlp(
     """
     if norm_place not in ("before", "after"):
         raise ValueError(f"mlp: norm_place is 'before' or 'after' the activation, got {norm_place!r}")
+    if isinstance(hidden, int):
+        raise ValueError(f"mlp: hidden is a list of sizes, one for each hidden layer: write ({hidden},)")
     sizes = list(hidden)
     per_layer = zip(
         sizes,
@@ -68,13 +70,15 @@ def mlp(
 def _affine(units: int, act: Any, init: Any, bias: Any, scaling: str) -> tuple[Layer, Layer | None]:
     """The layer with weights, and the activation behind it (none where it is built in)."""
     if act == "maxout":
-        return Maxout(units, init=init, bias=bias), None
+        return Maxout(units, init=init, bias=bias, scaling=scaling), None
     if isinstance(act, str) and act in GATES:
-        return GLU(units, GATES[act], init=init, bias=bias), None
+        return GLU(units, GATES[act], init=init, bias=bias, scaling=scaling), None
     return Dense(units, init=init, bias=bias, scaling=scaling), as_layer(act)
 
 
 def _norm(norm: Any) -> Layer:
+    if not isinstance(norm, Layer | str):
+        raise ValueError(f"mlp: norm is a name ({', '.join(NORMS)}) or a layer, for all hidden layers, got {norm!r}")
     return norm if isinstance(norm, Layer) else look_up("normalisation", norm, NORMS)()
 
 

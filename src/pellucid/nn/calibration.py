@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -29,10 +30,10 @@ def data_dependent(net: Layer, variables: Variables, X: Any) -> Variables:
     params = dict(variables.params)
     for name in _weighted(variables):
         z = _affine_output(net, Variables(params, variables.state), X, name)
-        params[f"{name}.weight"] = params[f"{name}.weight"] / _positive(z.std(axis=0), name)
-        if f"{name}.bias" in params:
+        params[_key(name, "weight")] = params[_key(name, "weight")] / _positive(z.std(axis=0), name)
+        if _key(name, "bias") in params:
             z = _affine_output(net, Variables(params, variables.state), X, name)
-            params[f"{name}.bias"] = params[f"{name}.bias"] - z.mean(axis=0)
+            params[_key(name, "bias")] = params[_key(name, "bias")] - z.mean(axis=0)
     return Variables(params, variables.state)
 
 
@@ -55,9 +56,9 @@ def lsuv(
     """
     params = dict(variables.params)
     for name in _weighted(variables):
-        weight = params[f"{name}.weight"]
+        weight = params[_key(name, "weight")]
         rng = np.random.default_rng([seed, len(name), *name.encode()])
-        params[f"{name}.weight"] = orthogonal(rng, weight.shape, weight.shape[0], weight.shape[1], 1.0).astype(
+        params[_key(name, "weight")] = orthogonal(rng, weight.shape, weight.shape[0], weight.shape[1], 1.0).astype(
             weight.dtype
         )
         for _ in range(rounds):
@@ -65,12 +66,17 @@ def lsuv(
             if abs(variance - 1.0) < tolerance:
                 break
             deviation = _positive(np.sqrt(np.array([variance])), name)[0]
-            params[f"{name}.weight"] = (params[f"{name}.weight"] / deviation).astype(weight.dtype)
+            params[_key(name, "weight")] = (params[_key(name, "weight")] / deviation).astype(weight.dtype)
+        else:
+            warnings.warn(
+                f"lsuv: {name or 'the layer'} has variance {variance:.3g} after {rounds} rounds: do its biases differ?",
+                stacklevel=2,
+            )
     return Variables(params, variables.state)
 
 
 def population_statistics(net: Layer, variables: Variables, batches: Iterable[Any]) -> Variables:
-    """Exact batch statistics for prediction, with frozen weights: one training-mode pass over these batches.
+    """Batch statistics for prediction with the weights as they are now: one training-mode pass over these batches.
 
     mean = average of the batches' means; var = average of B/(B-1) times their variances (batches weigh by their
     size). With equal batches that cover the data once, the mean is the population's.
@@ -83,20 +89,27 @@ def population_statistics(net: Layer, variables: Variables, batches: Iterable[An
     >>> bool(np.allclose(exact.state["norm.mean"], X.mean(0)))
     True
     """
-    names = [key[: -len(".batches")] for key in variables.state if key.endswith(".batches")]
+    names = [
+        key.removesuffix("batches").removesuffix(".") for key in variables.state if key.split(".")[-1] == "batches"
+    ]
     if not names:
         return variables
     totals: dict[str, Any] = {}
     rows = count = 0
     for X in batches:
         n = len(X)
+        if np.ndim(X) < 2:
+            raise ShapeError(
+                f"population_statistics takes batches, arrays of rows, got one of shape {np.shape(X)}: [X, ...]"
+            )
         if n < 2:
             continue  # a batch of one has no variance
         taps: dict[str, Any] = {}
         net.apply(variables.params, X, variables.state, training=True, noise=False, taps=taps)
         for name in names:
             for kind, factor in (("mean", 1.0), ("var", n / (n - 1))):
-                totals[f"{name}.{kind}"] = totals.get(f"{name}.{kind}", 0.0) + n * factor * taps[f"{name}.batch_{kind}"]
+                key = _key(name, kind)
+                totals[key] = totals.get(key, 0.0) + n * factor * taps[_key(name, f"batch_{kind}")]
         rows, count = rows + n, count + 1
     if not rows:
         raise ShapeError("population_statistics needs batches of at least two rows, got none")
@@ -104,24 +117,28 @@ def population_statistics(net: Layer, variables: Variables, batches: Iterable[An
     for key, total in totals.items():
         state[key] = np.asarray(total / rows, state[key].dtype)
     for name in names:
-        state[f"{name}.batches"] = np.asarray(count, state[f"{name}.batches"].dtype)
+        state[_key(name, "batches")] = np.asarray(count, state[_key(name, "batches")].dtype)
     return Variables(variables.params, state)
 
 
 def _weighted(variables: Variables) -> list[str]:
-    """The layers with weights, from the input on."""
-    return [key[: -len(".weight")] for key in variables.params if key.endswith(".weight")]
+    """The layers with weights, from the input on ("" for a layer by itself)."""
+    return [key.removesuffix("weight").removesuffix(".") for key in variables.params if key.split(".")[-1] == "weight"]
+
+
+def _key(name: str, part: str) -> str:
+    return f"{name}.{part}" if name else part
 
 
 def _affine_output(net: Layer, variables: Variables, X: Any, name: str) -> Any:
     taps: dict[str, Any] = {}
     net.apply(variables.params, X, variables.state, training=_has_norm(variables), noise=False, taps=taps)
-    return taps[f"{name}.affine"]
+    return taps[_key(name, "affine")]
 
 
 def _has_norm(variables: Variables) -> bool:
     """A fresh BatchNorm has no statistics yet, so the batch's own are used."""
-    return any(key.endswith(".batches") for key in variables.state)
+    return any(key.split(".")[-1] == "batches" for key in variables.state)
 
 
 def _positive(deviation: Any, name: str) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,14 +45,14 @@ class Sequential(Layer):
         made: dict[str, Parameter] = {}
         for i, (name, layer) in enumerate(self.parts):
             following = _following(self.parts[i + 1 :], activation)
-            made |= {f"{name}.{key}": value for key, value in layer.parameters(features, following).items()}
+            _add(made, name, layer.parameters(features, following))
             features = layer.output(features)
         return made
 
     def state(self, features: Features) -> dict[str, Any]:
         kept: dict[str, Any] = {}
         for name, layer in self.parts:
-            kept |= {f"{name}.{key}": value for key, value in layer.state(features).items()}
+            _add(kept, name, layer.state(features))
             features = layer.output(features)
         return kept
 
@@ -69,6 +68,15 @@ class Sequential(Layer):
 
     def __repr__(self) -> str:
         return f"Sequential({', '.join(f'({name!r}, {layer})' for name, layer in self.parts)})"
+
+
+def _add(all_: dict[str, Any], name: str, more: dict[str, Any]) -> None:
+    """Enter the arrays of a part under its name; no two may have the same."""
+    for key, value in more.items():
+        full = f"{name}.{key}"
+        if full in all_:
+            raise ValueError(f"two parts of the network own an array called {full!r}: give one of them another name")
+        all_[full] = value
 
 
 def _named(parts: tuple[Any, ...]) -> tuple[tuple[str, Layer], ...]:
@@ -99,6 +107,8 @@ def _following(parts: tuple[tuple[str, Layer], ...], outer: Activation | None) -
             return layer.activation
         if isinstance(layer, Mixed):
             return layer.activations[0]
+        if isinstance(layer, Sequential):
+            return _following(layer.parts, outer)
         if layer.children or isinstance(layer, Dense | Maxout | GLU):
             return None
     return outer
@@ -109,6 +119,9 @@ class Residual(Layer):
     """x + layer(x) (He et al., 2016).   Input and output have the same shape."""
 
     layer: Layer
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layer", as_layer(self.layer))
 
     @property
     def children(self) -> tuple[tuple[str, Layer], ...]:
@@ -126,7 +139,12 @@ class Residual(Layer):
         return {f"layer.{key}": value for key, value in self.layer.state(features).items()}
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        return x + call(self.layer, "layer", p, x, ctx)
+        y = call(self.layer, "layer", p, x, ctx)
+        if y.shape[1:] != x.shape[1:]:
+            raise ShapeError(
+                f"{ctx.path or 'Residual'}: {tuple(x.shape)} in, {tuple(y.shape)} out: they cannot be added"
+            )
+        return x + y
 
 
 @dataclass(frozen=True, init=False)
@@ -183,6 +201,10 @@ class Compute(Layer):
     layer: Layer
     dtype: Any = "float32"
 
+    def __post_init__(self) -> None:
+        if np.dtype(self.dtype).kind != "f":
+            raise ValueError(f"Compute: dtype is 'float32' or 'float64', got {self.dtype!r}")
+
     @property
     def children(self) -> tuple[tuple[str, Layer], ...]:
         return (("layer", self.layer),)
@@ -197,5 +219,10 @@ class Compute(Layer):
         return self.layer.output(features)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        cast: Mapping[str, Any] = {key: value.astype(self.dtype) for key, value in p.items()}
-        return call(self.layer, "layer", cast, x.astype(self.dtype), ctx).astype(x.dtype)
+        cast = {key: value.astype(self.dtype) for key, value in p.items()}
+        state = {key: value.astype(self.dtype) for key, value in ctx.state.items()}
+        inside = replace(ctx, state=state, updates={})
+        y = call(self.layer, "layer", cast, x.astype(self.dtype), inside)
+        for key, value in inside.updates.items():
+            ctx.updates[key] = value.astype(ctx.state[key].dtype)
+        return y.astype(x.dtype) if x.dtype.kind == "f" else y

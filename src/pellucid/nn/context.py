@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pellucid.errors import ShapeError
 from pellucid.graph.primitives import random
 
 
@@ -44,7 +45,13 @@ class Context:
 
     def read(self, name: str) -> Any:
         """A stored statistic of this layer."""
-        return self.state[self._name(name)]
+        full = self._name(name)
+        if full not in self.state:
+            raise ShapeError(
+                f"{self.path or 'layer'}: the statistic {full!r} is not in the state: write net.predict(params, X, "
+                f"state), with the state of net.initialize or of training; got {list(self.state) or 'none'}"
+            )
+        return self.state[full]
 
     def write(self, name: str, value: Any) -> None:
         """Its new value."""
@@ -65,7 +72,7 @@ class Context:
 
     def _key(self) -> int:
         """A key of this layer's own: it does not change when layers elsewhere come and go."""
-        return (self.key * 0x9E3779B97F4A7C15 + zlib.crc32(self.path.encode())) & 0xFFFFFFFFFFFFFFFF
+        return (int(self.key) * 0x9E3779B97F4A7C15 + zlib.crc32(self.path.encode())) & 0xFFFFFFFFFFFFFFFF
 
     def bernoulli(self, p: Any, shape: Any, dtype: Any) -> Any:
         """1 with probability p, else 0; new for every step."""

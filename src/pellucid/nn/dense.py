@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.nn.activations import Activation, activation
 from pellucid.nn.context import Context
 from pellucid.nn.initializers import initializer
-from pellucid.nn.layer import Features, Layer, Parameter, Params, check_columns, rows_of
+from pellucid.nn.layer import Features, Layer, Parameter, Params, check_columns, check_features, rows_of
 
 
 @dataclass(frozen=True)
@@ -29,26 +29,16 @@ class Dense(Layer):
 
     def __post_init__(self) -> None:
         positive(self, "units", self.units)
-        if self.scaling not in ("standard", "ntk"):
-            raise ValueError(f"Dense: scaling is 'standard' or 'ntk', got {self.scaling!r}")
+        known_scaling(self)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        n = rows_of(self, features)
-        return _affine(n, self.units, 1, self._init(), self.bias, activation)
-
-    def _init(self) -> Any:
-        return "standard_normal" if self.scaling == "ntk" and self.init == "auto" else self.init
+        return _parameters(self, features, 1, activation)
 
     def output(self, features: Features) -> Features:
         return (self.units,)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        weight = p["weight"]
-        check_columns(self, x, weight.shape[0], ctx.path)
-        y = x @ weight
-        if self.scaling == "ntk":
-            y = y * (1.0 / float(np.sqrt(weight.shape[0])))
-        return ctx.tap(y + p["bias"] if self.bias is not None else y, "affine")
+        return affine(self, p, x, ctx)
 
 
 @dataclass(frozen=True)
@@ -62,20 +52,22 @@ class Maxout(Layer):
     pieces: int = 2
     init: Any = "auto"
     bias: Any = 0.0
+    scaling: str = "standard"
 
     def __post_init__(self) -> None:
         positive(self, "units", self.units)
         positive(self, "pieces", self.pieces)
+        known_scaling(self)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        return _affine(rows_of(self, features), self.units, self.pieces, self.init, self.bias, activation)
+        return _parameters(self, features, self.pieces, activation)
 
     def output(self, features: Features) -> Features:
         return (self.units,)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        y = _pieces(self, p, x, ctx)
-        return np.max(np.reshape(y, (x.shape[0], self.units, self.pieces)), axis=2)
+        y = affine(self, p, x, ctx)
+        return np.max(np.reshape(y, (x.shape[0], self.pieces, self.units)), axis=1)
 
 
 @dataclass(frozen=True)
@@ -90,22 +82,24 @@ class GLU(Layer):
     gate: Any = "sigmoid"
     init: Any = "auto"
     bias: Any = 0.0
+    scaling: str = "standard"
 
     def __post_init__(self) -> None:
         positive(self, "units", self.units)
+        known_scaling(self)
         if activation(self.gate).learned:
             raise ValueError(
                 f"GLU: the gate has no learned numbers of its own, got {self.gate!r}: take 'silu' for 'swish'"
             )
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        return _affine(rows_of(self, features), self.units, 2, self.init, self.bias, activation)
+        return _parameters(self, features, 2, activation)
 
     def output(self, features: Features) -> Features:
         return (self.units,)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        y = _pieces(self, p, x, ctx)
+        y = affine(self, p, x, ctx)
         return activation(self.gate)(y[:, : self.units]) * y[:, self.units :]
 
 
@@ -119,25 +113,43 @@ class Scale(Layer):
         return {"scale": Parameter(features, initializer(self.init))}
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
+        check_features(self, x, p["scale"].shape, ctx.path)
         return x * p["scale"]
 
 
-def _affine(
-    n_in: int, units: int, pieces: int, init: Any, bias: Any, following: Activation | None
-) -> dict[str, Parameter]:
+Weighted = Dense | Maxout | GLU
+
+
+def _parameters(layer: Weighted, features: Features, pieces: int, following: Activation | None) -> dict[str, Parameter]:
     """Weight and bias of `pieces` affine maps side by side; each piece has fans of its own."""
+    n_in, units = rows_of(layer, features), layer.units
     gain = 1.0 if following is None else following.gain
-    made = {"weight": Parameter((n_in, units * pieces), initializer(init), n_in, units, gain)}
-    if bias is not None:
-        made["bias"] = Parameter((units * pieces,), initializer(bias), n_in, units)
+    start = (
+        "standard_normal"
+        if layer.scaling == "ntk" and isinstance(layer.init, str) and layer.init == "auto"
+        else layer.init
+    )
+    made = {"weight": Parameter((n_in, units * pieces), initializer(start), n_in, units, gain)}
+    if layer.bias is not None:
+        made["bias"] = Parameter((units * pieces,), initializer(layer.bias), n_in, units)
     return made
 
 
-def _pieces(layer: Maxout | GLU, p: Params, x: Any, ctx: Context) -> Any:
-    """The affine maps side by side."""
+def affine(layer: Weighted, p: Params, x: Any, ctx: Context) -> Any:
+    """x W + b, of all pieces side by side."""
     check_columns(layer, x, p["weight"].shape[0], ctx.path)
-    y = x @ p["weight"]
+    y = x @ effective_weight(layer, p["weight"])
     return ctx.tap(y + p["bias"] if layer.bias is not None else y, "affine")
+
+
+def effective_weight(layer: Weighted, weight: Any) -> Any:
+    """The matrix that is multiplied by: in NTK form the stored one over sqrt(n_in)."""
+    return weight * (1.0 / float(np.sqrt(weight.shape[0]))) if layer.scaling == "ntk" else weight
+
+
+def known_scaling(layer: Weighted) -> None:
+    if layer.scaling not in ("standard", "ntk"):
+        raise ValueError(f"{type(layer).__name__}: scaling is 'standard' or 'ntk', got {layer.scaling!r}")
 
 
 def positive(layer: Layer, what: str, value: Any) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.nn.activate import Activate, Mixed
+from pellucid.nn.compose import Sequential
 from pellucid.nn.layer import Features, Layer, sample_shape
 
 
@@ -48,7 +50,7 @@ class Summary:
         widths = [max(len(line[c]) for line in [head, *body]) for c in range(5)]
         lines = ["  ".join(_cells(line, widths)).rstrip() for line in [head, *body]]
         rule = "─" * (sum(widths) + 8)
-        total = f"{self.layers} layers, {self.count:,} parameters"
+        total = f"{self.layers} layer{'s' * (self.layers != 1)}, {self.count:,} parameters"
         return "\n".join([lines[0], rule, *lines[1:], rule, total])
 
 
@@ -91,7 +93,7 @@ def _walk(name: str, layer: Layer, features: Features, rows: list[Row]) -> None:
         shapes = {key: made.shape for key, made in layer.parameters(features).items()}
         rows.append(Row(name, brief(layer), layer.output(features), shapes))
         return
-    sequential = type(layer).__name__ == "Sequential"
+    sequential = isinstance(layer, Sequential)
     inside = features
     for part, child in layer.children:
         _walk(f"{name}.{part}" if name else part, child, inside, rows)
@@ -101,15 +103,21 @@ def _walk(name: str, layer: Layer, features: Features, rows: list[Row]) -> None:
 
 def brief(layer: Layer) -> str:
     """A layer in few words: its class and what is not as usual."""
-    if type(layer).__name__ == "Activate":
-        return str(layer.activation.label)  # type: ignore[attr-defined]
+    if isinstance(layer, Activate):
+        return layer.activation.label
+    if isinstance(layer, Mixed):
+        return f"Mixed({', '.join(record.label for record in layer.activations)})"
     fields = getattr(layer, "__dataclass_fields__", {})
     shown = [
         repr(getattr(layer, key)) if field.default is field.default_factory else f"{key}={getattr(layer, key)!r}"
         for key, field in fields.items()
-        if getattr(layer, key) != field.default
+        if not _same(getattr(layer, key), field.default)
     ]
     return f"{type(layer).__name__}({', '.join(shown)})"
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
 
 
 def _shape(features: Features) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.autodiff import grad
+from pellucid.errors import ShapeError
 from pellucid.graph.primitives import random
 from pellucid.nn.dimensions import summary
 from pellucid.nn.layer import Layer, Variables
@@ -28,8 +29,8 @@ class Signal:
     histogram: tuple[tuple[int, ...], tuple[float, ...]]  # counts, edges
 
     @staticmethod
-    def of(name: str, x: Any, bounds: tuple[float, float] | None = None) -> Signal:
-        counts, edges = np.histogram(x, BINS, range=bounds)
+    def of(name: str, x: Any) -> Signal:
+        counts, edges = np.histogram(x, BINS)
         return Signal(
             name,
             float(np.mean(x)),
@@ -84,6 +85,8 @@ def signals(net: Layer, variables: Variables, X: Any, *, adjoint: Any = None, se
     >>> [round(a.std, 1) for a in nn.signals(net, net.initialize(50), X).activations]
     [0.6, 0.5, 0.5]
     """
+    if not net.children:
+        raise ShapeError("signals needs a network of named parts: wrap a single layer in nn.Sequential")
     taps: dict[str, Any] = {}
     y, _ = net.apply(variables.params, X, variables.state, taps=taps)
     if adjoint is None:

@@ -8,6 +8,7 @@ auto     variance gain² / fan_in             the gain of the activation that fo
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import ShapeError
-from pellucid.nn.lookup import look_up
+from pellucid.lookup import look_up
 
 Start = Callable[[np.random.Generator, tuple[int, ...], int, int, float], Any]
 
@@ -25,8 +26,13 @@ class Initializer:
     """A named way to start: `start(rng, shape, fan_in, fan_out, gain)`."""
 
     name: str
-    start: Start = field(repr=False)
+    start: Start = field(repr=False, compare=False)
     reference: str = ""
+    made_by: tuple[Callable[..., Any], Any] | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> Any:
+        """By name or recipe: functions do not go into files."""
+        return (self.made_by[0], (self.made_by[1],)) if self.made_by else (initializer, (self.name,))
 
     def __call__(self, rng: np.random.Generator, shape: tuple[int, ...], fan_in: int, fan_out: int, gain: float) -> Any:
         return self.start(rng, shape, fan_in, fan_out, gain)
@@ -39,19 +45,22 @@ def _not_negative(who: str, what: str, value: float) -> None:
 
 def constant(value: float) -> Initializer:
     """The same number everywhere. For weights of more than one unit this never breaks the symmetry."""
-    return Initializer(f"constant({value})", lambda rng, shape, i, o, gain: np.full(shape, float(value)))
+    start: Start = lambda rng, shape, i, o, gain: np.full(shape, float(value))
+    return Initializer(f"constant({value})", start, made_by=(constant, value))
 
 
 def normal(sigma: float) -> Initializer:
     """N(0, sigma²), whatever the fans."""
     _not_negative("normal", "sigma", sigma)
-    return Initializer(f"normal({sigma})", lambda rng, shape, i, o, gain: rng.normal(0.0, sigma, shape))
+    start: Start = lambda rng, shape, i, o, gain: rng.normal(0.0, sigma, shape)
+    return Initializer(f"normal({sigma})", start, made_by=(normal, sigma))
 
 
 def uniform(bound: float) -> Initializer:
     """U(-bound, bound), whatever the fans."""
     _not_negative("uniform", "bound", bound)
-    return Initializer(f"uniform({bound})", lambda rng, shape, i, o, gain: rng.uniform(-bound, bound, shape))
+    start: Start = lambda rng, shape, i, o, gain: rng.uniform(-bound, bound, shape)
+    return Initializer(f"uniform({bound})", start, made_by=(uniform, bound))
 
 
 def given(values: Any) -> Initializer:
@@ -61,9 +70,9 @@ def given(values: Any) -> Initializer:
     def start(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
         if array.shape != shape:
             raise ShapeError(f"given: the array has shape {array.shape}, the parameter has shape {shape}")
-        return array
+        return array.copy()
 
-    return Initializer("given", start)
+    return Initializer(f"given({array.shape}, {zlib.crc32(array.tobytes()):08x})", start, made_by=(given, array))
 
 
 def scaled(
@@ -81,20 +90,27 @@ def scaled(
 
 
 def _orthogonal(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
-    """Orthonormal rows or columns times the gain (each block of fan_in x fan_out for several pieces)."""
-    rows, columns = shape[0], int(np.prod(shape[1:]))
-    tall = rng.normal(size=(max(rows, columns), min(rows, columns)))
-    q, r = np.linalg.qr(tall)
+    """Orthonormal rows or columns times the gain, for each of the pieces of a layer by itself."""
+    if len(shape) != 2:
+        raise ShapeError(f"orthogonal: a weight matrix has two dimensions, got shape {shape}")
+    pieces = [_orthonormal(rng, i, o) for _ in range(shape[1] // o)]
+    return gain * np.concatenate(pieces, axis=1)
+
+
+def _orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Any:
+    q, r = np.linalg.qr(rng.normal(size=(max(rows, columns), min(rows, columns))))
     q = q * np.sign(np.diagonal(r))  # uniform over all orthogonal matrices (Mezzadri, 2007)
-    return gain * (q if rows >= columns else q.T).reshape(shape)
+    return q if rows >= columns else q.T
 
 
 def _random_walk(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
     """The logarithm of the gradient's norm takes a random walk through the layers; this gain gives it no drift.
 
-    Sussillo and Abbott: sqrt(2) exp(1.2 / (max(n, 6) - 2.4)) for ReLU, exp(1 / (2 n)) for linear units.
+    Sussillo and Abbott: sqrt(2) exp(1.2 / (max(n, 6) - 2.4)) for ReLU, exp(1 / (2 n)) for linear units. Other
+    activations have no published gain; they get that of the linear unit times their own.
     """
-    g = np.sqrt(2.0) * np.exp(1.2 / (max(i, 6) - 2.4)) if gain > 1.2 else np.exp(1.0 / (2.0 * i))
+    rectified = abs(gain - np.sqrt(2.0)) < 0.02  # relu and leaky relu
+    g = np.sqrt(2.0) * np.exp(1.2 / (max(i, 6) - 2.4)) if rectified else gain * np.exp(1.0 / (2.0 * i))
     return rng.normal(0.0, g / np.sqrt(i), shape)
 
 
@@ -136,6 +152,8 @@ def initializer(which: Any) -> Initializer:
         return which
     if isinstance(which, str):
         return look_up("initialiser", which, INITIALIZERS)
-    if isinstance(which, int | float):
-        return constant(which)
+    if isinstance(which, int | float | np.number):
+        return constant(float(which))
+    if which is None or callable(which):
+        raise TypeError(f"an initialiser is a name, a number, an array or an Initializer, got {which!r}")
     return given(which)

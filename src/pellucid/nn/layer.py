@@ -94,6 +94,10 @@ class Layer(ABC):
     def initialize(self, features: Any, *, seed: int = 0, dtype: Any = np.float64) -> Variables:
         """Parameters and state for `features` (a number, the shape of a sample, or data to take it from)."""
         shape = sample_shape(features)
+        if np.dtype(dtype).kind != "f":
+            raise ValueError(f"initialize: dtype is float32 or float64, got {dtype!r}")
+        if not isinstance(seed, int | np.integer) or seed < 0:
+            raise ValueError(f"initialize: seed is a whole number from 0, got {seed!r}")
         params = {name: made.make(name, seed, dtype) for name, made in self.parameters(shape).items()}
         state = {name: np.asarray(value, dtype) for name, value in self.state(shape).items()}
         return Variables(params, state)
@@ -113,6 +117,13 @@ class Layer(ABC):
         probes: Params | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """The output for a batch, and the state after it. See `Context` for the options."""
+        if isinstance(params, Variables) or not isinstance(params, Mapping):
+            raise TypeError(
+                f"params is a dict of named arrays, got {type(params).__name__}: write params, state = "
+                "net.initialize(...), then net.predict(params, X, state)"
+            )
+        if not hasattr(x, "shape"):
+            x = np.asarray(x, dtype=float)
         ctx = Context(
             training=training,
             noise=training if noise is None else noise,
@@ -158,19 +169,41 @@ def rows_of(layer: Layer, features: Features) -> int:
     return features[0]
 
 
+def check_features(layer: Layer, x: Any, expected: Features, path: str) -> None:
+    """Does a sample have the shape that the parameters were made for? (A layer norm looks at the last sizes only.)"""
+    if tuple(x.shape[len(x.shape) - len(expected) :]) != tuple(expected) or len(x.shape) <= len(expected):
+        raise ShapeError(
+            f"{path or 'layer'}: {layer} was made for samples of shape {tuple(expected)}, got an array of shape "
+            f"{tuple(x.shape)}: was it initialised for other columns?"
+        )
+
+
 def check_columns(layer: Layer, x: Any, expected: int, path: str) -> None:
     """Does the batch have the columns that the parameters were made for?"""
-    if len(x.shape) < 2 or x.shape[-1] != expected:
+    if len(x.shape) != 2 or x.shape[-1] != expected:
         raise ShapeError(
             f"{path or 'layer'}: {layer} expects {expected} features, got an array of shape {tuple(x.shape)}: "
             "was it initialised for other columns?"
         )
 
 
+class Named(dict[str, Any]):
+    """Parameters of one part; asked for one that is missing, it says whose."""
+
+    name = ""
+
+    def __missing__(self, key: str) -> Any:
+        raise ShapeError(
+            f"{self.name}: the parameter {key!r} is missing: were these parameters made for another network?"
+        )
+
+
 def within(params: Params, name: str) -> dict[str, Any]:
     """The parameters of the part called `name`, without the prefix."""
     start = f"{name}."
-    return {key[len(start) :]: value for key, value in params.items() if key.startswith(start)}
+    found = Named((key[len(start) :], value) for key, value in params.items() if key.startswith(start))
+    found.name = name
+    return found
 
 
 def call(layer: Layer, name: str, params: Params, x: Any, ctx: Context) -> Any:

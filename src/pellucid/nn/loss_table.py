@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import ShapeError
+from pellucid.lookup import enter, look_up
 from pellucid.nn import loss_classes, loss_numbers
 from pellucid.nn.activations import ACTIVATIONS
-from pellucid.nn.lookup import look_up
 from pellucid.nn.losses import Loss, Own
 
 LOSSES: dict[str, Loss] = {}
@@ -22,10 +22,7 @@ def register_loss(record: Loss, *aliases: str) -> Loss:
     >>> loss("power_example") is own
     True
     """
-    for name in (record.name, *aliases):
-        if name in LOSSES:
-            raise ValueError(f"a loss called {name!r} exists already: choose another name")
-        LOSSES[name] = record
+    enter("loss", record, (record.name, *aliases), LOSSES)
     return record
 
 

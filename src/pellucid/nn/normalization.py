@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.errors import ShapeError
 from pellucid.graph.primitives.control import custom_rule
 from pellucid.nn.activations import Activation
 from pellucid.nn.context import Context
 from pellucid.nn.initializers import ones, zeros
-from pellucid.nn.layer import Features, Layer, Parameter, Params
+from pellucid.nn.layer import Features, Layer, Parameter, Params, check_features
 
 
 def _standardize_rule(d: Any, u: Any, x: Any, *, axis: int, eps: float) -> Any:
@@ -69,6 +70,11 @@ class BatchNorm(Layer):
         return {"mean": np.zeros(features), "var": np.ones(features), "batches": np.zeros(())}
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
+        check_features(self, x, ctx.read("mean").shape, ctx.path)
+        if len(x.shape) != ctx.read("mean").ndim + 1:
+            raise ShapeError(
+                f"{ctx.path or 'BatchNorm'}: expects a batch of samples, got an array of shape {tuple(x.shape)}"
+            )
         u = self._by_batch(x, ctx) if ctx.training else self._by_stored(x, ctx)
         return u * p["scale"] + p["shift"] if self.affine else u
 
@@ -77,7 +83,7 @@ class BatchNorm(Layer):
 
     def _by_batch(self, x: Any, ctx: Context) -> Any:
         n = x.shape[0]
-        if isinstance(n, int) and n == 1:
+        if isinstance(n, int) and n < 2:
             return self._by_stored(x, ctx)
         mean, var = np.mean(x, axis=0), np.var(x, axis=0)
         ctx.tap(mean, "batch_mean")
@@ -106,6 +112,8 @@ class LayerNorm(Layer):
         return _affine(features[-1:]) if self.affine else {}
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
+        if self.affine:
+            check_features(self, x, p["scale"].shape, ctx.path)
         u = standardize(x, axis=-1, eps=self.eps)
         return u * p["scale"] + p["shift"] if self.affine else u
 
@@ -121,6 +129,8 @@ class RMSNorm(Layer):
         return {"scale": Parameter(features[-1:], ones)} if self.affine else {}
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
+        if self.affine:
+            check_features(self, x, p["scale"].shape, ctx.path)
         u = x / np.sqrt(np.mean(np.square(x), axis=-1, keepdims=True) + self.eps)
         return u * p["scale"] if self.affine else u
 

@@ -33,6 +33,9 @@ class Penalty(ABC):
     def __call__(self, params: Mapping[str, Any]) -> Any:
         """Named arrays -> ()"""
 
+    def __radd__(self, other: Any) -> Penalty:
+        return self if other == 0 else NotImplemented  # sum([...]) starts with 0
+
     def __add__(self, other: Penalty) -> Penalties:
         if not isinstance(other, Penalty):
             return NotImplemented

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.nn.activate import Activate
+from pellucid.nn.activations import ACTIVATIONS
 from pellucid.nn.compose import Sequential
-from pellucid.nn.dense import Dense
+from pellucid.nn.dense import Dense, effective_weight
 from pellucid.nn.layer import Layer, Params, within
 from pellucid.nn.normalization import BatchNorm
 
@@ -105,15 +106,13 @@ def _joined(parts: list[_Part]) -> Network:
 
 
 def _is_identity(layer: Layer) -> bool:
-    return isinstance(layer, Activate) and layer.activation.name == "identity"
+    return isinstance(layer, Activate) and layer.activation is ACTIVATIONS["identity"]
 
 
 def _affine(part: _Part) -> tuple[Any, Any]:
     """Weight and bias of a Dense layer as it acts."""
     assert isinstance(part.layer, Dense)
-    W = part.params["weight"]
-    if part.layer.scaling == "ntk":
-        W = W * (1.0 / float(np.sqrt(W.shape[0])))
+    W = effective_weight(part.layer, part.params["weight"])
     return W, part.params.get("bias", np.zeros(W.shape[1], W.dtype))
 
 
@@ -122,7 +121,7 @@ def _dense(name: str, W: Any, b: Any) -> _Part:
 
 
 def _per_unit(part: _Part) -> tuple[Any, Any]:
-    """The factors and shifts of a BatchNorm at prediction."""
-    assert isinstance(part.layer, BatchNorm)
-    a = part.params.get("scale", 1.0) / np.sqrt(part.state["var"] + part.layer.eps)
-    return a, part.params.get("shift", 0.0) - a * part.state["mean"]
+    """The factors and shifts of a BatchNorm at prediction, read off the layer itself: c = f(0), a = f(1) - f(0)."""
+    zero = np.zeros((1, len(part.state["mean"])), part.state["mean"].dtype)
+    c, one = (part.layer.predict(part.params, x, part.state)[0] for x in (zero, zero + 1))
+    return one - c, c

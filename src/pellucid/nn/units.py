@@ -14,6 +14,7 @@ import numpy as np
 
 from pellucid.autodiff import value_and_grad
 from pellucid.engine import compile
+from pellucid.errors import ShapeError
 from pellucid.graph.core.tree import tree_map
 from pellucid.nn.compose import Sequential
 from pellucid.nn.dense import Dense
@@ -43,7 +44,7 @@ class Learned:
 
     @property
     def converged(self) -> bool:
-        """Was there an epoch without a mistake?"""
+        """Did the last epoch pass without a mistake? (For classes; it says nothing of a regression.)"""
         return self.mistakes[-1] == 0
 
     def score(self, X: Any) -> Any:
@@ -98,6 +99,12 @@ class Adaline:
 
 def _learn(which: str, X: Any, y: Any, lr: Callable[[int], float], epochs: int, stop: bool) -> Learned:
     X = np.asarray(X, float)
+    if X.ndim != 2 or np.shape(y) != (len(X),) or epochs < 1:
+        raise ShapeError(
+            f"expected X (n, d), y (n,) and epochs from 1, got X {X.shape}, y {np.shape(y)}, epochs={epochs}"
+        )
+    if not (np.all(np.isfinite(X)) and np.all(np.isfinite(y))):
+        raise ValueError("X and y must be finite numbers: they hold NaN or infinity")
     net, objective = Sequential(("unit", Dense(1, init="zeros"))), loss(which)
     step = compile(value_and_grad(lambda p, x, t: objective(net.predict(p, x), t)))
     params, t, updates = net.initialize(X).params, 0, 0
@@ -105,7 +112,7 @@ def _learn(which: str, X: Any, y: Any, lr: Callable[[int], float], epochs: int, 
     for _ in range(epochs):
         wrong, total = 0, 0.0
         for x_i, y_i in zip(X[:, None], y[:, None, None], strict=True):
-            wrong += int(float(net.predict(params, x_i)[0, 0]) * float(y_i[0, 0]) <= 0)
+            wrong += int(not float(net.predict(params, x_i)[0, 0]) * float(y_i[0, 0]) > 0)  # NaN is a mistake, too
             value, gradient = step(params, x_i, y_i)
             rate, total, t = lr(t), total + float(value), t + 1
             updates += int(any(np.any(g) for g in gradient.values()))

@@ -41,36 +41,27 @@ METHODS: dict[str, Callable[..., Any]] = {}
 class Recording:
     """The tape: what was computed, in order. A later recording lies inside the earlier ones.
 
-    `with recording:` stands around the call of the user's function. Constant arrays that are used inside are
-    read-only meanwhile: one that changed later would change its place on the tape, too, without anybody noticing.
+    `with recording:` stands around the call of the user's function.
     """
 
-    __slots__ = ("closed", "frozen", "level", "tape")
+    __slots__ = ("closed", "level", "tape")
 
     def __init__(self) -> None:
         self.level = next(_levels)
         self.tape: list[Tracer] = []
-        self.frozen: list[Any] = []
         self.closed = False
 
     def __enter__(self) -> Recording:
         return self
 
     def __exit__(self, kind: Any, *rest: Any) -> None:
-        self._release()
         if kind is not None:
             self.close()
-
-    def _release(self) -> None:
-        for array in sorted(self.frozen, key=lambda a: a.base is not None):  # owners before views of them
-            array.flags.writeable = True
-        self.frozen.clear()
 
     def close(self) -> None:
         """Nothing more can be recorded. The tape and its tracers refer to each other; here they part."""
         self.closed = True
         self.tape.clear()
-        self._release()
 
     def input(self, value: Any, name: str = "") -> Tracer:
         """A variable to record with: an array, a Python number, a spec, or a tracer of an outer recording."""
@@ -84,14 +75,11 @@ class Recording:
         return tracer
 
     def constant(self, value: Any) -> Any:
-        """A constant among the arguments, fit to be kept."""
-        if type(value) is np.ndarray:
+        """A constant among the arguments, as it is now: an array that may change is copied."""
+        if isinstance(value, np.ndarray):
             if value.dtype.kind == "c":
                 raise UnsupportedError(_COMPLEX.format(value.dtype))
-            if value.flags.writeable:
-                value.flags.writeable = False
-                self.frozen.append(value)
-            return value
+            return value.copy() if value.flags.writeable or value.base is not None else value
         kind = type(value)
         if kind in SCALARS or isinstance(value, np.generic | Dim):
             if isinstance(value, np.complexfloating):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from pellucid.errors import DifferentiationError
+from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.primitive import EachArgument, Primitive, Rule, make, primitive, pull_back
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tracer import Recording, Tracer
@@ -119,6 +120,8 @@ def _recorded_shape(f: Callable[..., Any]) -> Callable[..., Spec]:
             out = f(*(recording.input(x) for x in xs), **settings)
         spec = out.value if type(out) is Tracer else Spec(np.shape(out), np.asarray(out).dtype)
         recording.close()
-        return spec
+        homes = [size.home for x in xs for size in x.shape if isinstance(size, Dim)]
+        at_home = tuple(size.at(homes[0]) if isinstance(size, Dim) else size for size in spec.shape)
+        return Spec(at_home, spec.dtype)
 
     return shape
