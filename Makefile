@@ -31,6 +31,7 @@ $(BENCH)/installed: pyproject.toml benchmarks/requirements.txt
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks
+	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 
 clean:
 	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 
 import pellucid as pel
-from pellucid import nn
+from pellucid import nn, optim
 from pellucid.graph.show.drawing import Box, Drawing
 from pellucid.graph.show.svg import svg
 from pellucid.lab.plots import save_all
@@ -54,20 +54,23 @@ def rooms() -> str:
     boxes = [
         ("cli", "what people start"),
         ("lab", "the lectures' experiments"),
-        ("nn", "layers, activations, losses, penalties"),
+        ("train", "model, loop, callbacks, checkpoints"),
+        ("nn · optim", "layers, activations, losses · rules, schedules"),
         ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
         ("engine", "numpy: run a graph"),
         ("graph", "recording, primitives, walks, show"),
         ("errors", "what can go wrong, in words"),
     ]
     made = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
-    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(6))))
+    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(7))))
 
 
 if __name__ == "__main__":
     pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
     save_all(IMAGES)
-    with matplotlib.rc_context({"svg.hashsalt": "activations"}):
+    with matplotlib.rc_context({"svg.hashsalt": "pellucid"}):
+        optim.plot_schedules()[0].figure.savefig(IMAGES / "schedules.svg", metadata={"Date": None})
+        optim.plot_trajectories()[0].figure.savefig(IMAGES / "trajectories.svg", metadata={"Date": None})
         nn.plot_activations()[0].figure.savefig(IMAGES / "activations.svg", metadata={"Date": None})
     for name, draw in pictures.items():
         (IMAGES / f"{name}.svg").write_text(draw() + "\n")

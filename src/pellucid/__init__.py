@@ -5,6 +5,8 @@
 1.0
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pellucid.autodiff import check_grads as check_grads
 from pellucid.autodiff import grad as grad
 from pellucid.autodiff import hessian as hessian
@@ -33,4 +35,17 @@ from pellucid.graph.primitives.control import safe_where as safe_where
 from pellucid.graph.primitives.control import stop_gradient as stop_gradient
 from pellucid.graph.primitives.indexing import one_hot as one_hot
 
+if TYPE_CHECKING:
+    from pellucid.train import Model as Model
+    from pellucid.train import load as load
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """`Model` and `load` bring the training room with them when they are first asked for."""
+    if name in ("Model", "load"):
+        from pellucid import train
+
+        return getattr(train, name)
+    raise AttributeError(f"module 'pellucid' has no attribute {name!r}")

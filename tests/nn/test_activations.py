@@ -474,6 +474,16 @@ def test_a_function_that_wants_its_width():
     assert nn.activation(lambda x: 0 * x).gain == 1.0
 
 
+def test_relu_with_another_slope_at_zero():  # B03, P25
+    x = np.array([-1.0, 0.0, 2.0])
+    for slope in (0.0, 0.5, 1.0):
+        f = nn.relu_at(slope)
+        assert pel.grad(lambda x: np.sum(f(x)))(x).tolist() == [0, slope, 1]  # noqa: B023
+        assert pel.jvp(f, (x,), (np.ones(3),))[1].tolist() == [0, slope, 1]
+    with pytest.raises(ValueError, match=r"in 0 \.\.\. 1, got 2"):
+        nn.relu_at(2)
+
+
 def test_registered(table):
     record = nn.Activation("square", np.square, range=Interval(0, inf, "[)"))
     assert nn.register_activation(record, "x2") is record

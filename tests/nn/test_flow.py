@@ -103,6 +103,14 @@ def test_histograms_and_the_printed_table():  # F17
     assert len(counts) == 30
     assert sum(counts) == X.shape[0] * 500
     assert len(edges) == 31
+    net = nn.mlp((20, 20), 3, activation="tanh")
+    edges = nn.signals(net, net.initialize(500), X, bounds=(-1, 1)).activations[0].histogram[1]
+    assert (edges[0], edges[-1]) == (-1.0, 1.0)
+    pytest.importorskip("matplotlib").use("Agg")
+    _, right = nn.plot_layer_stats(s)
+    assert right.get_yscale() == "log"
+    assert len(nn.plot_layer_histograms(s)) == 10
+    assert len(nn.plot_layer_histograms(s, "weight_gradients")) == 10
     lines = str(s).splitlines()
     assert lines[2].split()[0] == "input"
     assert len(lines) == 13

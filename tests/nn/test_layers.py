@@ -112,6 +112,14 @@ def test_gated_units(gate, name):  # B20, P21
     assert isinstance(nn.mlp((4,), 1, activation=name).children[0][1], nn.GLU)
 
 
+def test_a_gate_may_learn():  # SwiGLU with its own beta for each unit
+    net = nn.GLU(4, "swish")
+    p = net.initialize(3).params
+    assert p["gate.beta"].tolist() == [1, 1, 1, 1]
+    assert_allclose(net.predict(p, X), nn.GLU(4, "silu").predict(p, X))
+    pel.check_grads(lambda p: net.predict(p, X), (p,))
+
+
 def test_mixed_activations_in_one_layer():  # B22
     net = nn.Sequential(("mix", nn.Mixed("relu", "tanh", "prelu")))
     p = net.initialize(7).params

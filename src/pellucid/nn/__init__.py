@@ -32,10 +32,12 @@ from pellucid.nn.activations import Interval as Interval
 from pellucid.nn.activations import activation as activation
 from pellucid.nn.activations import gain_of as gain_of
 from pellucid.nn.activations import register_activation as register_activation
+from pellucid.nn.activations import relu_at as relu_at
 from pellucid.nn.builder import mlp as mlp
 from pellucid.nn.calibration import data_dependent as data_dependent
 from pellucid.nn.calibration import lsuv as lsuv
 from pellucid.nn.calibration import population_statistics as population_statistics
+from pellucid.nn.calibration import statistics_gap as statistics_gap
 from pellucid.nn.compose import Compute as Compute
 from pellucid.nn.compose import Concat as Concat
 from pellucid.nn.compose import Flatten as Flatten
@@ -51,6 +53,8 @@ from pellucid.nn.dimensions import summary as summary
 from pellucid.nn.flow import Signal as Signal
 from pellucid.nn.flow import Signals as Signals
 from pellucid.nn.flow import signals as signals
+from pellucid.nn.flow_plots import plot_layer_histograms as plot_layer_histograms
+from pellucid.nn.flow_plots import plot_layer_stats as plot_layer_stats
 from pellucid.nn.initializers import INITIALIZERS as INITIALIZERS
 from pellucid.nn.initializers import Initializer as Initializer
 from pellucid.nn.initializers import constant as constant

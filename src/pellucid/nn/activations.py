@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from pellucid.graph.primitives.control import custom_rule
 from pellucid.lookup import enter, look_up
 from pellucid.nn import activation_functions as fn
 from pellucid.nn.activation_functions import SELU_ALPHA as SELU_ALPHA
@@ -132,6 +133,22 @@ def register_activation(record: Activation, *aliases: str) -> Activation:
     """
     enter("activation", record, (record.name, *aliases), ACTIVATIONS)
     return record
+
+
+def relu_at(slope: float) -> Activation:
+    """ReLU with another derivative at 0 (the lectures differ): any number from 0 to 1.
+
+    >>> import pellucid as pel
+    >>> float(pel.grad(relu_at(0.5))(0.0))
+    0.5
+    """
+    if not 0 <= slope <= 1:
+        raise ValueError(f"relu_at: a subgradient of ReLU at 0 lies in 0 ... 1, got {slope}")
+
+    def rule(d: Any, y: Any, x: Any) -> Any:
+        return d * (np.greater(x, 0) + slope * np.equal(x, 0)).astype(d.dtype)
+
+    return replace(ACTIVATIONS["relu"], name=f"relu_at_{slope:g}", function=custom_rule(fn.relu, slope=rule))
 
 
 def activation(which: Any) -> Activation:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.nn.activations import Activation, activation
 from pellucid.nn.context import Context
-from pellucid.nn.initializers import initializer
+from pellucid.nn.initializers import constant, initializer
 from pellucid.nn.layer import Features, Layer, Parameter, Params, check_columns, check_features, rows_of
 
 
@@ -75,7 +75,7 @@ class GLU(Layer):
     """gate(x W + b) * (x V + c), Dauphin et al., 2017, Shazeer, 2020.   (n, n_in) -> (n, units)
 
     W and V lie side by side in one (n_in, 2 * units) matrix. The gate is an activation: "sigmoid" is GLU proper,
-    "relu" ReGLU, "gelu" GEGLU, "silu" SwiGLU.
+    "relu" ReGLU, "gelu" GEGLU, "silu" SwiGLU, "swish" SwiGLU with a learned β for each unit.
     """
 
     units: int
@@ -87,20 +87,21 @@ class GLU(Layer):
     def __post_init__(self) -> None:
         positive(self, "units", self.units)
         known_scaling(self)
-        if activation(self.gate).learned:
-            raise ValueError(
-                f"GLU: the gate has no learned numbers of its own, got {self.gate!r}: take 'silu' for 'swish'"
-            )
+        activation(self.gate)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        return _parameters(self, features, 2, activation)
+        gate = gate_of(self)
+        learned = {f"gate.{k}": Parameter((self.units,), constant(start)) for k, start in gate.learned.items()}
+        return _parameters(self, features, 2, activation) | learned
 
     def output(self, features: Features) -> Features:
         return (self.units,)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
         y = affine(self, p, x, ctx)
-        return activation(self.gate)(y[:, : self.units]) * y[:, self.units :]
+        gate = gate_of(self)
+        opened = gate(y[:, : self.units], **{k: p[f"gate.{k}"] for k in gate.learned})
+        return opened * y[:, self.units :]
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,10 @@ class Scale(Layer):
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
         check_features(self, x, p["scale"].shape, ctx.path)
         return x * p["scale"]
+
+
+def gate_of(layer: GLU) -> Activation:
+    return activation(layer.gate)
 
 
 Weighted = Dense | Maxout | GLU

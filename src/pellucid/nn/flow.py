@@ -29,8 +29,8 @@ class Signal:
     histogram: tuple[tuple[int, ...], tuple[float, ...]]  # counts, edges
 
     @staticmethod
-    def of(name: str, x: Any) -> Signal:
-        counts, edges = np.histogram(x, BINS)
+    def of(name: str, x: Any, bounds: tuple[float, float] | None = None) -> Signal:
+        counts, edges = np.histogram(x, BINS, range=bounds)
         return Signal(
             name,
             float(np.mean(x)),
@@ -71,12 +71,15 @@ def _number(x: float) -> str:
     return f"{x:11.6f}" if abs(x) < 1e4 else f"{x:11.3e}"
 
 
-def signals(net: Layer, variables: Variables, X: Any, *, adjoint: Any = None, seed: int = 0) -> Signals:
+def signals(
+    net: Layer, variables: Variables, X: Any, *, adjoint: Any = None, seed: int = 0, bounds: Any = None
+) -> Signals:
     """Statistics of activations and gradients, layer by layer, for a network made of weights and activations.
 
     The gradient starts at the output as `adjoint` (shape of the output; by default standard normal numbers divided
     by the number of outputs), as if it were that of a loss. For every layer with weights: the activation that
-    follows it, the adjoint of what comes out of it, the gradient of its weights.
+    follows it, the adjoint of what comes out of it, the gradient of its weights. `bounds` are the ends of the
+    histograms of activations (30 bins), by default those of the data.
 
     >>> import numpy as np
     >>> from pellucid import nn
@@ -103,7 +106,7 @@ def signals(net: Layer, variables: Variables, X: Any, *, adjoint: Any = None, se
     dW, deltas = grad(objective, (0, 1))(dict(variables.params), probes)
     return Signals(
         Signal.of("input", X),
-        tuple(Signal.of(name, taps[behind[name]]) for name in weighted),
+        tuple(Signal.of(name, taps[behind[name]], bounds) for name in weighted),
         tuple(Signal.of(name, deltas[name] * len(X)) for name in weighted),
         tuple(Signal.of(name, dW[f"{name}.weight"]) for name in weighted),
     )

@@ -1,0 +1,216 @@
+"""An optimizer: one rule, the links ahead of it and behind it, and groups; what the training loop uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import ShapeError
+from pellucid.lookup import look_up
+from pellucid.optim.groups import Group, factors
+from pellucid.optim.links import Accumulate, Link
+from pellucid.optim.numbers import Arrays, chosen, like
+from pellucid.optim.rule import Rule
+from pellucid.optim.rules import RULES
+from pellucid.optim.schedule import Schedule, fitted
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Pure functions from parameters, gradients and state to the next parameters and state; made by `chain`.
+
+    >>> from pellucid.optim import SGD
+    >>> opt = chain(SGD(0.5))
+    >>> w, g = {"w": np.array([1.0])}, {"w": np.array([0.5])}
+    >>> opt.update(w, g, opt.init(w), 1, opt.numbers(0))
+    ({'w': array([0.75])}, {})
+    """
+
+    rule: Rule
+    links: tuple[Link, ...] = ()
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def every(self) -> int:
+        """Calls for one update: 1 without `Accumulate`."""
+        return next((link.k for link in self.links if isinstance(link, Accumulate)), 1)
+
+    def init(self, params: Arrays) -> Arrays:
+        """The state ahead of the first step, flat: "rule.hidden1.weight.m", "ema.hidden1.weight"."""
+        for group in self.groups:
+            chosen("Group", group.on, params)
+        state = {}
+        for name, w in params.items():
+            for entry, value in self.rule.init(w).items():
+                if "." in entry:
+                    raise ValueError(f"{type(self.rule).__name__}: state is named without dots, got {entry!r}")
+                state[f"rule.{name}.{entry}"] = value
+        for key, link in self._named():
+            state |= {f"{key}.{entry}": value for entry, value in link.init(params).items()}
+        return state
+
+    def numbers(self, t: int) -> dict[str, float]:
+        """The current value of the rate and of every scheduled setting; t = 0, 1, ... is the number of calls so far."""
+        t //= self.every
+        found = {"lr": float(self.rule.lr(t) if isinstance(self.rule.lr, Schedule) else self.rule.lr)}
+        for key, part in (("rule", self.rule), *self._named()):
+            found |= {f"{key}.{name}": float(value(t)) for name, value in _scheduled(part).items()}
+        return found
+
+    def update(self, params: Arrays, grads: Arrays, state: Arrays, t: Any, numbers: Any) -> tuple[Arrays, Arrays]:
+        """(parameters, gradients, state, number of this call from 1, numbers) -> (parameters, state), the new ones."""
+        rule, links, lr = self._at(numbers)
+        parts = self._parts(params, grads, state)
+        for key, link in links.items():
+            grads, parts[key] = link.before(grads, params, parts[key], t)
+        k = self.every
+        count = t if k == 1 else (t + (k - 1)) // k
+        old = dict(parts)
+        new, parts["rule"] = self._step(rule, params, grads, parts["rule"], count, lr)
+        for key, link in links.items():
+            new, parts[key] = link.after(new, parts[key], count, lr, params)
+        if k > 1:  # between updates everything stays as it is, to the bit
+            due = t % k == 0
+            new = _select(due, new, params)
+            parts = {key: _select(due, part, old[key]) for key, part in parts.items()}
+        return new, {f"{key}.{entry}": value for key, part in parts.items() for entry, value in part.items()}
+
+    def for_prediction(self, params: Arrays, state: Arrays) -> Arrays:
+        """The parameters to predict with: averages, where the chain keeps some."""
+        for key, link in self._named():
+            params = link.for_prediction(params, _part(state, key))
+        return params
+
+    def fit(self, total_steps: int, steps_per_epoch: float) -> Optimizer:
+        """The same for a run of this many calls: times in epochs and of the whole run are filled in."""
+        run = (max(total_steps // self.every, 1), steps_per_epoch / self.every)
+        return replace(self, rule=fitted(self.rule, *run), links=tuple(link.fit(*run) for link in self.links))
+
+    def _named(self) -> list[tuple[str, Link]]:
+        """Links by name; a second one of a kind is called decay2."""
+        kinds = [link.name for link in self.links]
+        numbered = [f"{kind}{n}" if (n := kinds[: i + 1].count(kind)) > 1 else kind for i, kind in enumerate(kinds)]
+        return list(zip(numbered, self.links, strict=True))
+
+    def _at(self, numbers: Any) -> tuple[Rule, dict[str, Link], Any]:
+        """Rule and links with numbers for schedules; all are float64, so eager and recorded steps agree to the bit."""
+        now = {name: value if hasattr(value, "dtype") else np.float64(value) for name, value in numbers.items()}
+
+        def at(key: str, part: Any) -> Any:
+            names = _scheduled(part)
+            missing = [f"{key}.{name}" for name in names if f"{key}.{name}" not in now]
+            if missing or "lr" not in now:
+                raise ValueError(
+                    f"the numbers of a step lack {', '.join(missing or ['lr'])}: pass optimizer.numbers(t)"
+                )
+            return replace(part, **{name: now[f"{key}.{name}"] for name in names}) if names else part
+
+        return (
+            at("rule", self.rule),
+            {key: at(key, link.for_groups(self.groups)) for key, link in self._named()},
+            now["lr"],
+        )
+
+    def _parts(self, params: Arrays, grads: Arrays, state: Arrays) -> dict[str, Arrays]:
+        """The state of the rule and of each link, after a look at whether everything fits together."""
+        for name, w in params.items():
+            if name not in grads:
+                raise ValueError(f"there is no gradient for {name!r}; there are {', '.join(grads)}")
+            if tuple(grads[name].shape) != tuple(w.shape):
+                raise ShapeError(f"{name} has shape {tuple(w.shape)}, its gradient {tuple(grads[name].shape)}")
+        grouped = {key: _part(state, key) for key in ("rule", *(key for key, _ in self._named()))}
+        if sum(map(len, grouped.values())) != len(state):
+            known = [key for key in state if key.split(".", 1)[0] not in grouped]
+            raise ValueError(f"the state of another optimizer: this one does not know {', '.join(known)}")
+        return grouped
+
+    def _step(self, rule: Rule, params: Arrays, grads: Arrays, state: Arrays, t: Any, lr: Any) -> tuple[Arrays, Arrays]:
+        """The rule on each array, with the factors of its groups."""
+        new: Arrays = {}
+        kept: Arrays = {}
+        by_name: dict[str, Arrays] = {name: {} for name in params}
+        for key, value in state.items():
+            name, entry = key.rsplit(".", 1)
+            if name not in by_name:
+                raise ValueError(f"the state is of other parameters: {key}")
+            by_name[name][entry] = value
+        for name, w in params.items():
+            by = factors(name, self.groups)
+            mine = rule
+            if by.decay != 1.0 and hasattr(rule, "decay"):
+                mine = replace(rule, decay=rule.decay * by.decay)  # type: ignore[call-arg]
+            rate = like(lr if by.lr == 1.0 else lr * by.lr, w)
+            try:
+                moved, after = mine.step(w, grads[name], by_name[name], rate, t)
+            except KeyError as error:
+                raise ValueError(
+                    f"the state lacks {error} for {name}: was it made by init of this optimizer, {type(rule).__name__}?"
+                ) from error
+            new[name] = like(moved, w)  # a rule of one's own may forget dtypes
+            kept |= {f"{name}.{entry}": like(value, by_name[name][entry]) for entry, value in after.items()}
+        return new, kept
+
+
+def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
+    """One rule (or its name), links on gradients ahead of it, links on parameters behind it, each in order.
+
+    >>> from pellucid.optim import SGD, ClipNorm, WeightDecay
+    >>> chain(ClipNorm(1.0), SGD(0.1), WeightDecay(0.01)).links
+    (ClipNorm(limit=1.0), WeightDecay(rate=0.01, on='*.weight', groups=()))
+    """
+    made = [look_up("rule", part, RULES)() if isinstance(part, str) else part for part in parts]
+    rules = [part for part in made if isinstance(part, Rule)]
+    if len(rules) != 1:
+        raise ValueError(f"a chain has one rule, such as Adam(1e-3), got {len(rules)}: {rules}")
+    for i, part in enumerate(made):
+        if part is rules[0]:
+            continue
+        if not isinstance(part, Link):
+            raise TypeError(f"a chain is made of links and one rule, got {part!r}")
+        kind, behind = type(part), i > made.index(rules[0])
+        if behind and kind.after is Link.after and kind.before is not Link.before:
+            raise ValueError(f"{part} works on gradients: put it ahead of {type(rules[0]).__name__}")
+        if not behind and kind.before is Link.before and kind.after is not Link.after:
+            raise ValueError(f"{part} works on parameters: put it behind {type(rules[0]).__name__}")
+    links = tuple(part for part in made if isinstance(part, Link))
+    if sum(isinstance(link, Accumulate) for link in links) > 1:
+        raise ValueError("a chain has one Accumulate")
+    return Optimizer(rules[0], links, tuple(groups))
+
+
+def optimizer(which: Any = "adam", *, groups: Iterable[Group] = (), **settings: Any) -> Optimizer:
+    """An optimizer by the name of its rule with settings, of a rule, of a sequence of links and a rule, or itself.
+
+    >>> optimizer("sgd", lr=0.1).rule
+    SGD(lr=0.1)
+    """
+    if isinstance(which, str):
+        return chain(look_up("rule", which, RULES)(**settings), groups=groups)
+    if settings:
+        raise TypeError(f"settings belong to a rule by name, got {which!r} and {', '.join(settings)}")
+    if isinstance(which, Optimizer):
+        return replace(which, groups=(*which.groups, *groups))
+    if isinstance(which, Rule):
+        return chain(which, groups=groups)
+    if isinstance(which, tuple | list):
+        return chain(*which, groups=groups)
+    raise TypeError(f"an optimizer is a name, a Rule, links and a rule, or an Optimizer, got {which!r}")
+
+
+def _scheduled(part: Any) -> dict[str, Schedule]:
+    """Settings that are schedules; the rate is passed on its own."""
+    if not is_dataclass(part):
+        return {}
+    values = {field.name: getattr(part, field.name) for field in fields(part) if field.name != "lr"}
+    return {name: value for name, value in values.items() if isinstance(value, Schedule)}
+
+
+def _part(state: Arrays, key: str) -> Arrays:
+    return {name[len(key) + 1 :]: value for name, value in state.items() if name.startswith(f"{key}.")}
+
+
+def _select(due: Any, new: Arrays, old: Arrays) -> Arrays:
+    return {name: np.where(due, value, old[name]) for name, value in new.items()}

@@ -1,0 +1,176 @@
+"""Data in, batches out: arrays, data frames, iterables of batches; validation data; weights.
+
+The order of an epoch is a function of the seed and the epoch's number alone, so that a resumed run sees the same
+batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import ShapeError
+from pellucid.nn.losses import Loss, sample_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows: inputs, prepared targets, weights (or None)."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+    @property
+    def rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def weight(self) -> float:
+        """How much it counts in a mean over batches."""
+        return float(self.rows if self.weights is None else np.sum(self.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A data set in memory: arrays of one length, the target prepared for the loss."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, index: Any) -> Batch:
+        return Batch(self.X[index], self.y[index], None if self.weights is None else self.weights[index])
+
+    def count(self, size: int) -> int | None:
+        """The number of batches of an epoch."""
+        return -(-len(self) // size)
+
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""
+        order: Any = None if seed is None else np.random.default_rng([seed, epoch]).permutation(len(self))
+        for first in range(start * size, len(self), size):
+            rows = slice(first, first + size)
+            yield self.take(rows if order is None else order[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Batches that come from outside, (X, y) or (X, y, weights), anew for every epoch (larger than memory)."""
+
+    source: Iterable[Any]
+    loss: Loss
+    outputs: int | None
+    dtype: Any
+
+    def count(self, size: int) -> int | None:
+        return len(self.source) if isinstance(self.source, Sized) else None
+
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+        source = iter(self.source)
+        if source is self.source and epoch > 0:
+            raise ShapeError(
+                "an iterator of batches can be read only once: for several epochs give a list, or an object whose "
+                "__iter__ starts anew (a class, not a generator)"
+            )
+        for number, item in enumerate(source):
+            if not isinstance(item, tuple | list) or len(item) not in (2, 3):
+                raise ShapeError(f"a batch is a tuple (X, y) or (X, y, weights), got {type(item).__name__}")
+            if number >= start:
+                yield Batch(*self._prepared(*item))
+
+    def _prepared(self, X: Any, y: Any, weights: Any = None) -> tuple[Any, Any, Any]:
+        rows = rows_of(X, y, weights, self.loss, self.outputs, self.dtype)
+        return rows.X, rows.y, rows.weights
+
+
+def is_stream(X: Any) -> bool:
+    """Batches from outside, rather than an array, a data frame or nested lists of numbers?"""
+    if hasattr(X, "shape") or hasattr(X, "to_numpy"):
+        return False
+    if isinstance(X, list | tuple):
+        return bool(X) and isinstance(X[0], tuple) and hasattr(X[0][0], "shape")
+    return isinstance(X, Iterable)
+
+
+def as_inputs(X: Any, dtype: Any) -> Any:
+    """An array of floats (n, ...) from an array, a data frame or lists."""
+    array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    if array.dtype.kind not in "fiub":
+        raise ShapeError(
+            f"X has dtype {array.dtype}: a network takes numbers. Encode categories and dates as numbers first "
+            "(one-hot, for example)"
+        )
+    if array.ndim < 2:
+        raise ShapeError(
+            f"X has shape {array.shape}: give one row for each sample, (n, features); use X.reshape(-1, 1)"
+        )
+    array = np.ascontiguousarray(array, dtype)
+    if not np.all(np.isfinite(array)):
+        where = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(
+            f"X holds NaN or infinity, first at row {where[0]}, column {where[1]}: fill or drop missing values"
+        )
+    return array
+
+
+def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any) -> Rows:
+    """Arrays checked and prepared, once."""
+    inputs = as_inputs(X, dtype)
+    if not len(inputs):
+        raise ShapeError("there are no rows to learn from: X is empty")
+    target = loss.prepare(y.to_numpy() if hasattr(y, "to_numpy") else y, outputs)
+    if len(target) != len(inputs):
+        raise ShapeError(f"X has {len(inputs)} rows and y has {len(target)}: they must be the same samples")
+    if weights is None:
+        return Rows(inputs, target)
+    return Rows(inputs, target, np.asarray(sample_weights(weights, len(inputs)), dtype))
+
+
+def class_weights(which: Any, y: Any) -> Any:
+    """A weight for each row from weights of classes: a dict, or "balanced" (n / (classes * count))."""
+    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if labels.ndim != 1:
+        raise ShapeError(f"class_weight needs one label for each row, got y of shape {labels.shape}")
+    if which == "balanced":
+        classes, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        return (len(labels) / (len(classes) * counts))[inverse]
+    if not isinstance(which, dict):
+        raise ValueError(f"class_weight is 'balanced' or a dict of class and weight, got {which!r}")
+    missing = sorted(set(np.unique(labels).tolist()) - set(which))
+    if missing:
+        raise ValueError(f"class_weight has no weight for {missing}: give one for each class")
+    return np.array([which[label] for label in labels.tolist()], float)
+
+
+def split_rows(
+    validation: Any, X: Any, y: Any, weights: Any, *, stratify: bool, seed: int
+) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    """Training and validation parts of arrays: by a fraction (stratified for classes) or by row numbers."""
+    n = len(X)
+    if isinstance(validation, float):
+        from sklearn.model_selection import train_test_split
+
+        if not 0 < validation < 1:
+            raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
+        labels = np.asarray(y) if stratify else None
+        train, held = train_test_split(np.arange(n), test_size=validation, stratify=labels, random_state=seed)
+    else:
+        held = np.asarray(validation)
+        if held.ndim != 1 or held.dtype.kind not in "iub":
+            raise ShapeError("validation is (X, y), a fraction such as 0.1, or the numbers of the rows to hold out")
+        held = np.flatnonzero(held) if held.dtype.kind == "b" else held
+        if len(held) == 0 or held.min() < 0 or held.max() >= n:
+            raise ShapeError(f"validation names rows from 0 to {n - 1}, got {held.min() if len(held) else 'none'} ...")
+        train = np.setdiff1d(np.arange(n), held)
+
+    def pick(a: Any, rows: Any) -> Any:
+        return None if a is None else (a.iloc[rows] if hasattr(a, "iloc") else np.asarray(a)[rows])
+
+    return (pick(X, train), pick(y, train), pick(weights, train)), (pick(X, held), pick(y, held), pick(weights, held))

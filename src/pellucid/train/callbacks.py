@@ -1,0 +1,73 @@
+"""What a callback is: an object with the events it cares about.
+
+Events, in this order: fit_begin, epoch_begin, gradients, batch_end, epoch_end, fit_end (always reached). A callback
+costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember across a
+resumed run it gives in `state()` and takes back in `load()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pellucid.train.loop import Run
+
+EVENTS = ("fit_begin", "epoch_begin", "gradients", "batch_end", "epoch_end", "fit_end")
+
+
+class Callback:
+    """Override the events you need: `on_epoch_end(self, run)`, `on_batch_end`, ...
+
+    `on_gradients(self, run, gradients)` is called between the backward pass and the update, and may return changed
+    gradients. See `Run` for what can be read.
+
+    >>> class Shout(Callback):
+    ...     def on_epoch_end(self, run):
+    ...         print(f"epoch {run.epoch}!")
+    """
+
+    def state(self) -> dict[str, Any]:
+        """What to remember: numbers, strings, lists, and arrays."""
+        return {}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Remember again."""
+
+    def handles(self, event: str) -> bool:
+        return hasattr(self, f"on_{event}")
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+
+class OnEpoch(Callback):
+    """A plain function of the run, called after each epoch. If it returns a text, that is the reason to stop."""
+
+    def __init__(self, function: Callable[[Run], Any]) -> None:
+        self.function = function
+
+    def on_epoch_end(self, run: Run) -> None:
+        reason = self.function(run)
+        if isinstance(reason, str):
+            run.stop(reason)
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "function")
+
+
+class CallbackError(RuntimeError):
+    """An error inside a callback; it names the callback and the event, and its cause is the error itself."""
+
+
+def callback(which: Any) -> Callback:
+    """A callback, or a function as one."""
+    if isinstance(which, Callback):
+        return which
+    if callable(which) and not isinstance(which, type):
+        return OnEpoch(which)
+    raise TypeError(
+        f"a callback is a Callback object or a function of the run, got {which!r}: write {which}() for a class"
+    )

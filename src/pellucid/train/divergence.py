@@ -1,0 +1,77 @@
+"""When numbers are no longer numbers: where it began, and what usually helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import PellucidError
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """The first value that was not finite: where, what it was made of, and how large that was."""
+
+    step: int
+    loss: float
+    layer: str
+    operation: str
+    sizes: tuple[tuple[str, float], ...]  # the largest absolute values before
+    weights: tuple[tuple[str, float], ...]  # parameters that were already large
+
+    def __str__(self) -> str:
+        where = f"in {self.layer}" if self.layer else "in the loss"
+        before = ", ".join(f"{name} up to {size:.3g}" for name, size in self.sizes) or "nothing unusual before"
+        text = (
+            f"training diverged at step {self.step}: the loss is {self.loss}. The first value that is not finite is "
+            f"the result of {self.operation} {where} (from: {before})."
+        )
+        if self.weights:
+            text += " Large parameters: " + ", ".join(f"{name} up to {size:.3g}" for name, size in self.weights) + "."
+        return text + (
+            " What usually helps: a smaller learning rate (a tenth), gradient clipping (optim.ClipNorm(1.0)), "
+            "standardised inputs and targets, batch normalisation. The last good parameters are kept."
+        )
+
+
+class Diverged(PellucidError, ArithmeticError):
+    """Training met a loss or gradient that is not finite."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(str(trouble))
+        self.trouble = trouble
+
+
+def locate(trainer: Any, now: Any, batch: Any, t: int, settings: Any, loss: float) -> Trouble:
+    """Run the gradient once more, watching for the first value that is not finite."""
+    found: dict[str, Any] = {}
+    sizes: dict[int, float] = {}
+    names: dict[int, str] = {}
+
+    def watch(number: int, node: Any, value: Any) -> None:
+        value = np.asarray(value)
+        if value.dtype.kind != "f":
+            return
+        finite = np.isfinite(value)
+        if node.op is not None and not found and not np.all(finite) and all(p in sizes for p in node.parents):
+            before = [(names[p], sizes[p]) for p in dict.fromkeys(node.parents)]
+            found.update(layer=node.scope, operation=node.op.name, sizes=tuple(before))
+        if np.all(finite):
+            sizes[number] = float(np.max(np.abs(value), initial=0.0))
+            names[number] = node.name or (
+                f"{node.op.name} in {node.scope}" if node.scope else node.op.name if node.op else "?"
+            )
+
+    with np.errstate(all="ignore"):
+        trainer.gradients(now, batch, t, settings, watch=watch)
+    large = [(k, float(np.max(np.abs(v), initial=0.0))) for k, v in now.params.items()]
+    return Trouble(
+        t,
+        loss,
+        found.get("layer", ""),
+        found.get("operation", "the update"),
+        found.get("sizes", ()),
+        tuple((k, size) for k, size in large if not size < 1e3),
+    )

@@ -1,0 +1,55 @@
+"""Full-batch training by L-BFGS, SciPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.nn import flatten_parameters
+from pellucid.train.history import History
+from pellucid.train.model import Model
+from pellucid.train.step import Snapshot, Trainer
+
+
+def fit_lbfgs(
+    model: Model, X: Any, y: Any, *, sample_weight: Any = None, max_iter: int = 200, tol: float = 1e-6, seed: int = 0
+) -> History:
+    """Minimise the mean loss plus the penalty over all rows. For small data, best in float64.
+
+    One row of the history for each iteration. Dropout draws one mask and keeps it, as a full-batch method needs a
+    fixed function.
+
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = Model(nn.mlp((), 1), "squared_error", dtype="float64")
+    >>> history = fit_lbfgs(model, X, X @ [1.0, -2.0] + 3.0)
+    >>> model.params["output.weight"].ravel().round(4).tolist()
+    [1.0, -2.0]
+    """
+    import scipy.optimize
+
+    minimize: Any = scipy.optimize.minimize
+    data, _ = model._data(X, y, None, sample_weight, None, seed)
+    batch = next(data.batches(2**62))
+    trainer = Trainer(model.net, model.loss, model.optimizer, model.penalty, key=seed)
+    vector, back = flatten_parameters(model.params)
+    history = History()
+    last: dict[str, Any] = {"loss": np.nan, "state": model.state}
+    settings = {name: np.float64(s(0)) for name, s in model.settings.items()}
+
+    def cost(v: Any) -> tuple[float, Any]:
+        (value, state), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
+        last.update(loss=float(value), state=state)
+        return float(value), np.concatenate([gradient[name].ravel() for name in model.params]).astype(np.float64)
+
+    def note(v: Any) -> None:
+        history.epochs.append({"epoch": len(history) + 1, "loss": last["loss"]})
+
+    options: Any = {"maxiter": max_iter, "gtol": tol, "ftol": 1e-3 * tol**2}
+    found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)
+    cost(found.x)  # the statistics that belong to the result
+    model.params, model.state = back(found.x), last["state"]
+    history.stopped = str(found.message)
+    model.history = history
+    return history

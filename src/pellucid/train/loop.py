@@ -1,0 +1,179 @@
+"""The training loop: epochs of batches, with events for callbacks. What must survive a resume is in `Run`."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pellucid.optim import Schedule
+from pellucid.train.batches import Batch, Rows, Stream
+from pellucid.train.callbacks import EVENTS, Callback, CallbackError
+from pellucid.train.divergence import Diverged, locate
+from pellucid.train.history import History
+from pellucid.train.step import Snapshot, Trainer
+
+
+@dataclass
+class Plan:
+    """What was asked for; it does not change during a run."""
+
+    data: Rows | Stream
+    validation: Rows | None
+    epochs: int | None
+    steps: int | None
+    batch_size: int
+    seed: int
+    shuffle: bool
+    max_time: float | None
+    on_divergence: str
+    settings: dict[str, Schedule] = field(default_factory=dict)  # scheduled numbers of layers and loss
+    evaluate: Callable[[Any, Any, Rows], dict[str, float]] = None  # type: ignore[assignment]
+
+
+@dataclass
+class Run:
+    """A training run: where it stands, what it has seen. Callbacks read it, and may call `stop`.
+
+    `epoch` counts from 1 inside an epoch; `step` is the number of updates made; `batch` the number of the batch in
+    the epoch, from 1; `loss` that of the last batch; `logs` the row of the epoch that just ended; `lr` the current
+    learning rate.
+    """
+
+    plan: Plan
+    trainer: Trainer
+    now: Snapshot
+    callbacks: Sequence[Callback]
+    history: History = field(default_factory=History)
+    epoch: int = 0
+    step: int = 0
+    batch: int = 0
+    loss: float = math.nan
+    gradient_norm: float = math.nan
+    logs: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
+    factor: float = 1.0  # of the learning rate, set by controllers such as ReduceOnPlateau
+    stopped: str = ""
+    elapsed: float = 0.0
+    final: Any = None  # (params, state) that a callback wants the model to end with
+    _sum: float = 0.0
+    _weight: float = 0.0
+
+    @property
+    def lr(self) -> float:
+        return self.numbers.get("lr", math.nan)
+
+    @property
+    def steps_per_epoch(self) -> int | None:
+        return self.plan.data.count(self.plan.batch_size)
+
+    @property
+    def prediction(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Parameters and statistics as they would predict now (averages, where there are any)."""
+        return self.trainer.optimizer.for_prediction(self.now.params, self.now.rule), self.now.state
+
+    def stop(self, reason: str) -> None:
+        """End the run after the current batch (or epoch), with a reason."""
+        self.stopped = self.stopped or reason
+
+    def emit(self, event: str, *args: Any) -> Any:
+        """Tell the callbacks; an error inside one names it and the event."""
+        result = None
+        for callback in self.callbacks:
+            if callback.handles(event):
+                try:
+                    result = getattr(callback, f"on_{event}")(self, *args)
+                except (KeyboardInterrupt, Diverged):
+                    raise
+                except Exception as error:
+                    raise CallbackError(f"callback {callback.name}, event {event}: {error}") from error
+                args = (result,) if event == "gradients" and result is not None else args
+        return args[0] if args else None
+
+
+def train(run: Run) -> None:
+    """The loop itself."""
+    begin = time.monotonic() - run.elapsed
+    listening = {event: any(c.handles(event) for c in run.callbacks) for event in EVENTS}
+    try:
+        run.emit("fit_begin")
+        while not run.stopped and (run.plan.epochs is None or run.epoch - bool(run.batch) < run.plan.epochs):
+            if not run.batch:
+                run.epoch, run._sum, run._weight = run.epoch + 1, 0.0, 0.0
+                run.emit("epoch_begin")
+            seed = run.plan.seed if run.plan.shuffle else None
+            for batch in run.plan.data.batches(run.plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
+                advance(run, batch, split=listening["gradients"])
+                run.elapsed = time.monotonic() - begin
+                if listening["batch_end"]:
+                    run.emit("batch_end")
+                check_limits(run)
+                if run.stopped:
+                    break
+            if not run.stopped or run.batch == run.steps_per_epoch:
+                end_epoch(run)
+                run.elapsed = time.monotonic() - begin
+                run.emit("epoch_end")
+        run.stop(f"all {run.plan.epochs} epochs done")
+    except KeyboardInterrupt:
+        run.stop("interrupted by the user (Ctrl-C)")
+    finally:
+        run.elapsed = time.monotonic() - begin
+        run.history.stopped = run.stopped
+        run.emit("fit_end")
+
+
+def advance(run: Run, batch: Batch, split: bool) -> None:
+    """One step; the old parameters stay if the result is not finite."""
+    trainer, t = run.trainer, run.step
+    numbers = trainer.optimizer.numbers(t)
+    numbers["lr"] *= run.factor
+    settings = {name: np.float64(schedule(t)) for name, schedule in run.plan.settings.items()}
+    given = {name: np.float64(value) for name, value in numbers.items()}
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
+        if split:
+            (value, state), gradients = trainer.gradients(run.now, batch, t, settings)
+            gradients = run.emit("gradients", gradients)
+            params, rule = trainer.update(run.now, gradients, t, given)
+            new = Snapshot(params, state, rule)
+            loss = float(value)
+            size = math.sqrt(sum(float(np.sum(np.square(g.astype(np.float64)))) for g in gradients.values()))
+        else:
+            new, loss, size = trainer.step(run.now, batch, t, given, settings)
+    if not (math.isfinite(loss) and math.isfinite(size)):
+        trouble = locate(trainer, run.now, batch, t, settings, loss)
+        if run.plan.on_divergence == "raise":
+            run.stop(str(trouble))
+            raise Diverged(trouble)
+        run.stop(str(trouble))
+        return
+    run.now, run.loss, run.gradient_norm, run.numbers = new, loss, size, numbers
+    run.step, run.batch = t + 1, run.batch + 1
+    run._sum, run._weight = run._sum + loss * batch.weight, run._weight + batch.weight
+
+
+def check_limits(run: Run) -> None:
+    if run.plan.steps is not None and run.step >= run.plan.steps:
+        run.stop(f"all {run.plan.steps} steps done")
+    if run.plan.max_time is not None and run.elapsed >= run.plan.max_time:
+        run.stop(f"the time of {run.plan.max_time:g} s is over")
+
+
+def end_epoch(run: Run) -> None:
+    """The row of the history."""
+    row: dict[str, Any] = {
+        "epoch": run.epoch,
+        "step": run.step,
+        "loss": run._sum / max(run._weight, 1e-300),
+        "lr": run.lr,
+    }
+    if run.plan.validation is not None:
+        found = run.plan.evaluate(*run.prediction, run.plan.validation)
+        row |= {f"val_{name}": value for name, value in found.items()}
+    run.logs = row
+    run.history.epochs.append(row)
+    run.batch = 0

@@ -1,0 +1,124 @@
+"""One training step as a pure function, recorded once with the batch size left open.
+
+(parameters, statistics, rule state, batch, step number, settings) -> (new parameters, ..., loss, size of the gradient)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pellucid.autodiff import value_and_grad
+from pellucid.engine import run
+from pellucid.graph.core.dims import Dim
+from pellucid.graph.core.spec import Spec, spec_of
+from pellucid.graph.core.tree import tree_map
+from pellucid.graph.graph import Graph
+from pellucid.graph.record import record
+from pellucid.nn.layer import Layer
+from pellucid.nn.losses import Loss
+from pellucid.optim import Optimizer
+from pellucid.train.batches import Batch
+
+Arrays = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that a step changes."""
+
+    params: Arrays
+    state: Arrays
+    rule: Arrays
+
+
+@dataclass
+class Trainer:
+    """The graphs of one training task; made when they are first needed."""
+
+    net: Layer
+    loss: Loss
+    optimizer: Optimizer
+    penalty: Any = None
+    key: int = 0
+    graphs: dict[str, Graph] = field(default_factory=dict)
+
+    # the mathematics, in plain NumPy
+
+    def gradient(self, now: tuple[Arrays, Arrays], batch: tuple[Any, ...], t: Any, settings: Mapping[str, Any]) -> Any:
+        """(loss, (new statistics)), gradient: the mean loss of the batch plus the penalty."""
+        params, state = now
+        X, y, *weights = batch
+        objective = self.loss.with_(**{k[5:]: v for k, v in settings.items() if k.startswith("loss.")})
+
+        def cost(p: Arrays) -> Any:
+            scores, after = self.net.apply(p, X, state, training=True, key=self.key, counter=t, settings=settings)
+            value = objective(scores, y, *weights)
+            return (value if self.penalty is None else value + self.penalty(p)), after
+
+        return value_and_grad(cost, has_aux=True, warn=False)(params)
+
+    def whole(
+        self, now: tuple[Arrays, Arrays, Arrays], batch: tuple[Any, ...], t: Any, numbers: Arrays, settings: Arrays
+    ) -> Any:
+        """One step, from batch to new parameters."""
+        params, state, rule = now
+        (value, after), grads = self.gradient((params, state), batch, t, settings)
+        params, rule = self.optimizer.update(params, grads, rule, t + 1, numbers)
+        return (params, after, rule), value, squared_norm(grads)
+
+    # the same, recorded and run
+
+    def step(
+        self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays
+    ) -> tuple[Snapshot, float, float]:
+        args = ((now.params, now.state, now.rule), _arrays(batch), np.int64(t), numbers, settings)
+        new, value, size = run(self._graph("step", self.whole, args), *args)
+        return Snapshot(*new), float(value), float(np.sqrt(size))
+
+    def gradients(self, now: Snapshot, batch: Batch, t: int, settings: Arrays, watch: Any = None) -> Any:
+        """(loss, new statistics), gradients; `watch` sees every value on the way."""
+        args = ((now.params, now.state), _arrays(batch), np.int64(t), settings)
+        return run(self._graph("gradient", self.gradient, args), *args, watch=watch)
+
+    def update(self, now: Snapshot, grads: Arrays, t: int, numbers: Arrays) -> tuple[Arrays, Arrays]:
+        args = (now.params, grads, now.rule, np.int64(t + 1), numbers)
+        return run(self._graph("update", self.optimizer.update, args), *args)  # type: ignore[no-any-return]
+
+    def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
+        key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights
+        if key not in self.graphs:
+            self.graphs[key] = record(f, *_specs(args), name=name).simplify()
+        return self.graphs[key]
+
+
+def squared_norm(arrays: Arrays) -> Any:
+    """The sum of all squares, in float64."""
+    total: Any = 0.0
+    for array in arrays.values():
+        total = total + np.sum(np.square(array.astype(np.float64)))
+    return total
+
+
+def _arrays(batch: Batch) -> tuple[Any, ...]:
+    return (batch.X, batch.y) if batch.weights is None else (batch.X, batch.y, batch.weights)
+
+
+def _specs(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Shapes of the arguments; those of a batch (a tuple in second place) with the number of rows left open."""
+
+    def opened(array: Any) -> Spec:
+        return Spec((Dim.symbol("n"), *array.shape[1:]), array.dtype)
+
+    return tuple(
+        tuple(opened(a) for a in arg) if i == 1 and isinstance(arg, tuple) else tree_map(_strong, arg)
+        for i, arg in enumerate(args)
+    )
+
+
+def _strong(value: Any) -> Spec:
+    spec = spec_of(value)
+    return Spec(spec.shape, np.dtype(spec.dtype))

@@ -1,0 +1,121 @@
+"""Callbacks that steer a run: early stopping, plateaus, broken numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pellucid.train.callbacks import Callback
+from pellucid.train.metrics import METRICS
+
+if TYPE_CHECKING:
+    from pellucid.train.loop import Run
+
+
+def direction(monitor: str, mode: str) -> str:
+    """Is smaller or larger better? By the metric's name, unless said."""
+    if mode in ("min", "max"):
+        return mode
+    if mode != "auto":
+        raise ValueError(f"mode is 'min', 'max' or 'auto', got {mode!r}")
+    name = monitor.removeprefix("val_")
+    return METRICS[name].mode if name in METRICS else "min"
+
+
+def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
+    """The monitored value of the epoch that just ended (by default the validation loss, else the loss)."""
+    name = monitor or ("val_loss" if "val_loss" in run.logs else "loss")
+    if name not in run.logs:
+        raise ValueError(
+            f"{who} monitors {name!r}, but an epoch has {', '.join(run.logs)}: give validation data or a metric"
+        )
+    return name, float(run.logs[name])
+
+
+class EarlyStopping(Callback):
+    """Stop after `patience` epochs without improvement by more than `min_delta`, and end with the best parameters.
+
+    The best ones are restored however the run ended (`restore_best=False` keeps the last): patience, last epoch,
+    time, Ctrl-C, another callback. `patience=None` never stops, but still keeps the best. `best` and `best_epoch`
+    tell.
+    """
+
+    def __init__(
+        self,
+        patience: int | None = 10,
+        *,
+        min_delta: float = 0.0,
+        monitor: str | None = None,
+        mode: str = "auto",
+        restore_best: bool = True,
+    ) -> None:
+        if patience is not None and patience < 1:
+            raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience}")
+        if not min_delta >= 0:
+            raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta}")
+        self.patience, self.min_delta, self.monitor, self.mode = patience, min_delta, monitor, mode
+        self.restore_best = restore_best
+        self.best = math.nan
+        self.best_epoch = 0
+        self.waited = 0
+        self.kept: Any = None
+
+    def on_epoch_end(self, run: Run) -> None:
+        name, value = watched(run, self.monitor, "EarlyStopping")
+        sign = 1.0 if direction(name, self.mode) == "min" else -1.0
+        if math.isnan(self.best) or sign * value < sign * self.best - self.min_delta:
+            self.best, self.best_epoch, self.waited = value, run.epoch, 0
+            self.kept = run.prediction if self.restore_best else None
+            return
+        self.waited += 1
+        if self.patience is not None and self.waited >= self.patience:
+            run.stop(
+                f"{name} has not improved for {self.waited} epochs (best {self.best:.6g} in epoch {self.best_epoch})"
+            )
+
+    def on_fit_end(self, run: Run) -> None:
+        if self.restore_best and self.kept is not None:
+            run.final = self.kept
+
+    def state(self) -> dict[str, Any]:
+        kept = {}
+        if self.kept is not None:
+            kept = {
+                f"{part}.{k}": v
+                for part, tree in zip(("params", "state"), self.kept, strict=True)
+                for k, v in tree.items()
+            }
+        return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.waited, "kept": kept}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.best, self.best_epoch, self.waited = state["best"], state["best_epoch"], state["waited"]
+        parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        for key, value in state["kept"].items():
+            part, _, name = key.partition(".")
+            parts[part == "state"][name] = value
+        self.kept = parts if parts[0] else None
+
+
+class Plateau(Callback):
+    """Lower the learning rate when the monitored value stops improving: a controller of `optim` at work."""
+
+    def __init__(self, controller: Any, monitor: str | None = None) -> None:
+        self.controller, self.monitor = controller, monitor
+
+    def on_epoch_end(self, run: Run) -> None:
+        self.controller.observe(watched(run, self.monitor, "Plateau")[1])
+        run.factor = self.controller.factor
+
+    def state(self) -> dict[str, Any]:
+        return dict(self.controller.state())
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.controller.load(state)
+
+
+class StopOnNaN(Callback):
+    """Stop when the loss of a batch is not finite. (`fit` does that by itself; this is for runs that go on.)"""
+
+    def on_batch_end(self, run: Run) -> None:
+        if not math.isfinite(run.loss):
+            run.stop(f"the loss became {run.loss} in epoch {run.epoch}, batch {run.batch}")

@@ -1,0 +1,65 @@
+"""Models in files: described in JSON, arrays in safetensors. Loading never executes code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pellucid.train.config import describe, restore
+from pellucid.train.files import read, write
+from pellucid.train.history import History
+from pellucid.train.metrics import METRICS
+from pellucid.train.model import Model
+
+KIND = "model"
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model; metrics of one's own are left out (they are not needed to predict)."""
+    arrays = {f"params/{k}": np.asarray(v) for k, v in model.params.items()}
+    arrays |= {f"state/{k}": np.asarray(v) for k, v in model.state.items()}
+    metadata = {
+        "net": describe(model.net),
+        "loss": describe(model.loss),
+        "optimizer": describe(model.optimizer),
+        "penalty": None if model.penalty is None else describe(model.penalty),
+        "settings": {k: describe(v) for k, v in model.settings.items()},
+        "metrics": [m.name for m in model.metrics if METRICS.get(m.name) is m],
+        "dtype": model.dtype.name,
+        "features": list(model.features),
+        "history": {"epochs": model.history.epochs, "stopped": model.history.stopped},
+    }
+    write(path, arrays, metadata, KIND)
+
+
+def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Model:
+    """A model from a file. Layers, activations and losses of one's own are given by name in `custom`.
+
+    >>> import numpy as np, tempfile, pathlib
+    >>> from pellucid import nn
+    >>> model = Model(nn.mlp((4,), 1), "squared_error").initialize(3)
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.pel"
+    >>> model.save(file)
+    >>> X = np.ones((2, 3))
+    >>> bool(np.array_equal(load(file).predict(X), model.predict(X)))
+    True
+    """
+    arrays, data = read(path, KIND)
+    model = Model(
+        restore(data["net"], custom),
+        restore(data["loss"], custom),
+        restore(data["optimizer"], custom),
+        data["metrics"],
+        penalty=None if data["penalty"] is None else restore(data["penalty"], custom),
+        dtype=data["dtype"],
+        settings={k: restore(v, custom) for k, v in data["settings"].items()},
+    )
+    model.features = tuple(data["features"])
+    for key, value in arrays.items():
+        part, _, name = key.partition("/")
+        (model.params if part == "params" else model.state)[name] = value[()] if value.ndim == 0 else value
+    model.history = History(data["history"]["epochs"], data["history"]["stopped"])
+    return model

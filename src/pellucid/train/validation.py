@@ -1,0 +1,95 @@
+"""Holding out: train, validation and test parts, and cross-validation, by scikit-learn's splitters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.train.model import Model
+
+
+def split(
+    X: Any, y: Any, *, test: float = 0.2, validation: float = 0.0, stratify: bool | None = None, seed: int = 0
+) -> tuple[tuple[Any, Any], ...]:
+    """(X, y) of the training part, of the validation part if there is one, and of the test part.
+
+    `stratify` keeps the shares of the classes; by default where y has whole numbers, booleans or strings.
+
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.array([0, 1] * 5)
+    >>> [len(part[0]) for part in split(X, y, test=0.2, validation=0.2)]
+    [6, 2, 2]
+    """
+    from sklearn.model_selection import train_test_split
+
+    labels = np.asarray(y)
+    by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU" if stratify is None else stratify
+    rows = np.arange(len(labels))
+    rest, tested = train_test_split(rows, test_size=test, stratify=labels if by_class else None, random_state=seed)
+    parts = [rest, tested]
+    if validation:
+        share = validation / (1 - test)
+        kept = labels[rest] if by_class else None
+        train, held = train_test_split(rest, test_size=share, stratify=kept, random_state=seed)
+        parts = [train, held, tested]
+    return tuple((_take(X, part), _take(y, part)) for part in parts)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The metrics of each fold on the rows it had not seen."""
+
+    rows: tuple[dict[str, float], ...]
+
+    def mean(self, name: str = "loss") -> float:
+        return float(np.mean([row[name] for row in self.rows]))
+
+    def std(self, name: str = "loss") -> float:
+        return float(np.std([row[name] for row in self.rows], ddof=1))
+
+    def __str__(self) -> str:
+        names = list(self.rows[0])
+        lines = ["fold  " + "  ".join(f"{name:>12}" for name in names)]
+        lines += [f"{i:<4}  " + "  ".join(f"{row[n]:12.6g}" for n in names) for i, row in enumerate(self.rows, 1)]
+        lines.append("mean  " + "  ".join(f"{self.mean(n):12.6g}" for n in names))
+        return "\n".join(lines)
+
+
+def cross_validate(
+    make: Callable[[], Model], X: Any, y: Any, *, folds: Any = 5, prepare: Any = None, seed: int = 0, **fit: Any
+) -> Folds:
+    """K-fold cross-validation of any model (H14). `make` gives a fresh model, `fit` goes to `Model.fit`.
+
+    `folds` is a number (stratified for classes) or a splitter of scikit-learn. `prepare` is a transformer with fit
+    and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so nothing leaks from
+    the held-out rows.
+
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = cross_validate(lambda: Model(nn.mlp((4,), 1)), X, X[:, 0], folds=3, epochs=2, verbose=False)
+    >>> len(found.rows)
+    3
+    """
+    from sklearn.base import clone
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    labels = np.asarray(y)
+    if isinstance(folds, int):
+        by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU"
+        folds = (StratifiedKFold if by_class else KFold)(folds, shuffle=True, random_state=seed)
+    rows = []
+    for train, held in folds.split(X, labels):
+        seen, unseen = _take(X, train), _take(X, held)
+        if prepare is not None:
+            fitted = clone(prepare).fit(seen)
+            seen, unseen = fitted.transform(seen), fitted.transform(unseen)
+        model = make()
+        model.fit(seen, _take(y, train), seed=seed, **fit)
+        rows.append(model.evaluate(unseen, _take(y, held)))
+    return Folds(tuple(rows))
+
+
+def _take(data: Any, rows: Any) -> Any:
+    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
