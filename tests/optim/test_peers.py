@@ -124,7 +124,7 @@ def scheduled(torch, make, steps):
             40,
         ),
     ],
-    ids=str,
+    ids=["cosine", "restarts", "onecycle", "step", "exponential", "polynomial", "piecewise"],
 )
 def test_schedules_of_pytorch(ours, theirs, steps):
     torch = pytest.importorskip("torch")
