@@ -18,8 +18,7 @@ from scipy import special as sp
 import pellucid as pel
 import pellucid.graph.primitives.special
 from pellucid.errors import AbstractValueError, ShapeError, UnsupportedError
-from pellucid.graph.core.primitive import UFUNCS
-from pellucid.graph.core.tracer import FUNCTIONS, METHODS
+from pellucid.graph.core.primitive import FUNCTIONS, METHODS, UFUNCS
 from pellucid.graph.core.tree import flatten
 
 X = np.array([[0.7, -1.3, 2.2, 0.4], [-0.6, 1.9, -2.8, 1.1], [3.1, -0.2, 0.9, -1.7]])

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pellucid.autodiff import value_and_grad
 from pellucid.engine import compile
 from pellucid.lab.costs import text_table
+from pellucid.nn import Perceptron
 
 Array = NDArray[np.float64]
 
@@ -118,15 +119,7 @@ def perceptron_errors(x: ArrayLike = X, y: ArrayLike = Y, epochs: int = 100) -> 
     >>> min(perceptron_errors())
     4
     """
-    points, labels = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    w, b, errors = np.zeros(points.shape[1]), 0.0, []
-    for _ in range(epochs):
-        errors.append(0)
-        for x_i, y_i in zip(points, labels, strict=True):
-            if y_i * (x_i @ w + b) <= 0:
-                w, b = w + y_i * x_i, b + y_i
-                errors[-1] += 1
-    return tuple(errors)
+    return Perceptron().fit(x, y, epochs).mistakes
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,6 +154,8 @@ def split_rows(
 ) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
     """Training and validation parts of arrays: by a fraction (stratified for classes) or by row numbers."""
     n = len(X)
+    train: Any
+    held: Any
     if isinstance(validation, float):
         from sklearn.model_selection import train_test_split
 

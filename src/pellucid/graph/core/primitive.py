@@ -84,6 +84,9 @@ REGISTRY: dict[str, Primitive] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """What stands for a NumPy function that is not a ufunc (filled by numpy_api, and by primitives made of one)."""
 
+METHODS: dict[str, Callable[..., Any]] = {}
+"""Array methods (`x.sum()`) by name, and the rarer doors of NumPy (filled by numpy_api)."""
+
 UFUNCS: dict[Any, Primitive] = {}
 """Which primitive a NumPy or SciPy ufunc stands for."""
 

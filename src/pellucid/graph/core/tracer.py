@@ -10,7 +10,7 @@ rules of the inner recording compute with tracers of the outer one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -26,16 +26,14 @@ from pellucid.errors import (
     UnsupportedError,
 )
 from pellucid.graph.core.dims import RECORD, Dim, Size, product
-from pellucid.graph.core.primitive import FUNCTIONS, REGISTRY, UFUNCS, Primitive
+from pellucid.graph.core.operators import Operators
+from pellucid.graph.core.primitive import FUNCTIONS, METHODS, REGISTRY, UFUNCS, Primitive
 from pellucid.graph.core.spec import SCALARS, Spec, format_shape, spec_of
 
 _levels = itertools.count()
 _scope: ContextVar[str] = ContextVar("pellucid_scope", default="")
 
 NOTHING: dict[str, Any] = {}
-
-METHODS: dict[str, Callable[..., Any]] = {}
-"""Array methods (`x.sum()`), by name (filled by numpy_api)."""
 
 
 class Recording:
@@ -95,7 +93,7 @@ class Recording:
 _COMPLEX = "complex numbers ({}) are not recorded: write real and imaginary part as two arrays"
 
 
-class Tracer:
+class Tracer(Operators):
     """An array that is being recorded. It behaves as a NumPy array does; it cannot be changed in place."""
 
     __slots__ = (
@@ -168,97 +166,6 @@ class Tracer:
 
     def __hash__(self) -> int:
         return id(self)
-
-    # arithmetic: straight to the primitive, NumPy's own dispatch costs a microsecond
-
-    def __add__(self, other: Any) -> Any:
-        return apply(REGISTRY["add"], (self, other))
-
-    def __radd__(self, other: Any) -> Any:
-        return apply(REGISTRY["add"], (other, self))
-
-    def __sub__(self, other: Any) -> Any:
-        return apply(REGISTRY["subtract"], (self, other))
-
-    def __rsub__(self, other: Any) -> Any:
-        return apply(REGISTRY["subtract"], (other, self))
-
-    def __mul__(self, other: Any) -> Any:
-        return apply(REGISTRY["multiply"], (self, other))
-
-    def __rmul__(self, other: Any) -> Any:
-        return apply(REGISTRY["multiply"], (other, self))
-
-    def __truediv__(self, other: Any) -> Any:
-        return apply(REGISTRY["divide"], (self, other))
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return apply(REGISTRY["divide"], (other, self))
-
-    def __matmul__(self, other: Any) -> Any:
-        return apply(REGISTRY["matmul"], (self, other))
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return apply(REGISTRY["matmul"], (other, self))
-
-    def __neg__(self) -> Any:
-        return apply(REGISTRY["negative"], (self,))
-
-    def __pos__(self) -> Any:
-        return self
-
-    def __abs__(self) -> Any:
-        return apply(REGISTRY["absolute"], (self,))
-
-    def __pow__(self, other: Any) -> Any:
-        return METHODS["__pow__"](self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return np.power(other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return np.floor_divide(self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return np.floor_divide(other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return np.remainder(self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return np.remainder(other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return np.less(self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return np.less_equal(self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return np.greater(self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return np.greater_equal(self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return np.equal(self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return np.not_equal(self, other)
-
-    def __and__(self, other: Any) -> Any:
-        return np.bitwise_and(self, other)
-
-    def __or__(self, other: Any) -> Any:
-        return np.bitwise_or(self, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return np.bitwise_xor(self, other)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-
-    def __invert__(self) -> Any:
-        return np.invert(self)
 
     def __getitem__(self, index: Any) -> Any:
         return METHODS["__getitem__"](self, index)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import UnsupportedError
-from pellucid.graph.core.primitive import FUNCTIONS, UFUNCS
-from pellucid.graph.core.tracer import METHODS, apply
+from pellucid.graph.core.primitive import FUNCTIONS, METHODS, UFUNCS
+from pellucid.graph.core.tracer import apply
 
 COMPOSED: dict[Any, Callable[..., Any]] = {}
 """Ufuncs that need a look at their arguments before they become a primitive."""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import UnsupportedError
+from pellucid.graph.core.primitive import METHODS
 from pellucid.graph.core.spec import SCALARS, spec_of
-from pellucid.graph.core.tracer import METHODS, Tracer
+from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api.doors import COMPOSED, implements
 from pellucid.graph.primitives import elementwise
 

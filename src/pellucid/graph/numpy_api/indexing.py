@@ -8,8 +8,8 @@ import numpy as np
 
 from pellucid.errors import UnsupportedError
 from pellucid.graph.core.dims import is_open
+from pellucid.graph.core.primitive import METHODS
 from pellucid.graph.core.spec import one_axis
-from pellucid.graph.core.tracer import METHODS
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import indexing
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.dims import is_open, product
+from pellucid.graph.core.primitive import METHODS
 from pellucid.graph.core.spec import SCALARS, format_shape, normalize_axes, one_axis
-from pellucid.graph.core.tracer import METHODS, Tracer
+from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import elementwise, shaping
 
