@@ -34,29 +34,35 @@ def main() -> None:
 
 
 def table(results: list[Result]) -> Table:
-    shown = Table(title="Medians of one interleaved run; × is how many times longer than pellucid")
+    shown = Table(title="One interleaved run; × is how many times longer than pellucid: median (quartiles)")
     shown.add_column("case")
     shown.add_column("who")
     shown.add_column("time", justify="right")
     shown.add_column("×", justify="right")
     for result in results:
         for i, (name, time) in enumerate(result.microseconds.items()):
-            ratio = "" if i == 0 else f"{result.ratios()[name]:.2f}"
+            ratio = "" if i == 0 else spread(*result.ratios()[name])
             shown.add_row(result.name if i == 0 else "", name, f"{time:,.0f} µs", ratio, end_section=False)
         shown.add_section()
     return shown
+
+
+def spread(low: float, middle: float, high: float) -> str:
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
 
 def write(results: list[Result]) -> None:
     RESULTS.mkdir(exist_ok=True)
     packages = {name: version(name) for name in ("pellucid", "numpy", "autograd", "jax")}
     machine = {"python": platform.python_version(), "cores": os.cpu_count(), "machine": platform.machine()}
-    data = {"packages": packages, "machine": machine, "results": [vars(r) | {"ratios": r.ratios()} for r in results]}
+    rows = [{"name": r.name, "microseconds": r.microseconds, "ratios": r.ratios()} for r in results]
+    data = {"packages": packages, "machine": machine, "results": rows}
     (RESULTS / "autodiff.json").write_text(json.dumps(data, indent=2) + "\n")
     lines = ["| case | who | µs | × pellucid |", "| --- | --- | ---: | ---: |"]
     for result in results:
         for name, time in result.microseconds.items():
-            lines.append(f"| {result.name} | {name} | {time:,.0f} | {result.ratios().get(name, 1.0):.2f} |")
+            ratio = spread(*result.ratios()[name]) if name in result.ratios() else "1"
+            lines.append(f"| {result.name} | {name} | {time:,.0f} | {ratio} |")
     (RESULTS / "autodiff.md").write_text("\n".join(lines) + "\n")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 
@@ -10,7 +9,7 @@ from benchmarks.timing import Result
 
 
 def measure_imports(repeats: int = 11) -> Result:
-    """Medians in microseconds, interleaved. Ours includes NumPy's own."""
+    """Interleaved. Ours includes NumPy's own."""
     names = ("pellucid", "numpy", "autograd.numpy", "jax")
     times: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(repeats):
@@ -18,4 +17,4 @@ def measure_imports(repeats: int = 11) -> Result:
             code = f"import time; t = time.perf_counter(); import {name}; print(time.perf_counter() - t)"
             printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
             times[name].append(float(printed))
-    return Result("import", {name: 1e6 * statistics.median(ts) for name, ts in times.items()})
+    return Result("import", times)

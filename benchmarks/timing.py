@@ -19,12 +19,22 @@ class Case:
 @dataclass(frozen=True)
 class Result:
     name: str
-    microseconds: dict[str, float]  # the median of each contestant
+    rounds: dict[str, list[float]]  # seconds of each contestant in each round; ours first
 
-    def ratios(self) -> dict[str, float]:
-        """How many times longer each peer takes than the first contestant."""
-        ours, *peers = self.microseconds
-        return {peer: self.microseconds[peer] / self.microseconds[ours] for peer in peers}
+    @property
+    def microseconds(self) -> dict[str, float]:
+        """The median of each contestant."""
+        return {name: 1e6 * statistics.median(times) for name, times in self.rounds.items()}
+
+    def ratios(self) -> dict[str, tuple[float, float, float]]:
+        """How many times longer each peer takes than the first, round by round: quartile, median, quartile."""
+        ours, *peers = self.rounds
+        found = {}
+        for peer in peers:
+            each = [theirs / mine for theirs, mine in zip(self.rounds[peer], self.rounds[ours], strict=True)]
+            low, middle, high = statistics.quantiles(each, n=4)
+            found[peer] = (low, middle, high)
+        return found
 
 
 def measure(case: Case, repeats: int = 31, seconds: float = 0.02) -> Result:
@@ -42,4 +52,4 @@ def measure(case: Case, repeats: int = 31, seconds: float = 0.02) -> Result:
             for _ in range(loops[name]):
                 work()
             times[name].append((time.perf_counter() - start) / loops[name])
-    return Result(case.name, {name: 1e6 * statistics.median(ts) for name, ts in times.items()})
+    return Result(case.name, times)
