@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 
 import pellucid as pel
-from pellucid import nn, optim
+from pellucid import nn, optim, train
 from pellucid.graph.show.drawing import Box, Drawing
 from pellucid.graph.show.svg import svg
 from pellucid.lab.plots import save_all
@@ -65,10 +65,26 @@ def rooms() -> str:
     return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(7))))
 
 
+def training_curves() -> None:
+    """Early stopping and the rate finder, on a small noisy problem."""
+    rng = np.random.default_rng(0)
+    X, held = rng.normal(size=(80, 4)), rng.normal(size=(200, 4))
+    y, held_y = (np.sin(2 * x[:, 0]) + 0.4 * rng.normal(size=len(x)) for x in (X, held))
+    make = lambda: pel.Model(nn.mlp((64,), 1, activation="tanh"), "squared_error", optim.Adam(0.01))
+    options = {"epochs": 150, "batch_size": 16, "verbose": False, "callbacks": [train.EarlyStopping(60)]}
+    history = make().fit(X, y, validation=(held, held_y), **options)
+    ax = history.plot(best="val_loss")
+    ax.set_title("Early stopping: the best epoch is kept")
+    ax.figure.savefig(IMAGES / "early-stopping.svg", metadata={"Date": None})
+    curve = train.find_rate(make(), X, y, steps=150, batch_size=16)
+    curve.plot().figure.savefig(IMAGES / "rate-finder.svg", metadata={"Date": None})
+
+
 if __name__ == "__main__":
     pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
     save_all(IMAGES)
     with matplotlib.rc_context({"svg.hashsalt": "pellucid"}):
+        training_curves()
         optim.plot_schedules()[0].figure.savefig(IMAGES / "schedules.svg", metadata={"Date": None})
         optim.plot_trajectories()[0].figure.savefig(IMAGES / "trajectories.svg", metadata={"Date": None})
         nn.plot_activations()[0].figure.savefig(IMAGES / "activations.svg", metadata={"Date": None})

@@ -281,7 +281,9 @@ def test_cross_validation_does_not_leak():  # H14
         pytest.param(
             lambda m: fit(m, X, R, batch_size=0), ValueError, "batch_size is a whole number from 1", id="batch size"
         ),
-        pytest.param(lambda m: fit(m, X, R, on_divergence="ignore"), ValueError, "'raise' or 'stop'", id="divergence"),
+        pytest.param(
+            lambda m: fit(m, X, R, on_divergence="hope"), ValueError, "'raise', 'stop' or 'ignore'", id="divergence"
+        ),
         pytest.param(
             lambda m: fit(m, X, R, validation=(X[:, :2], R)),
             ShapeError,

@@ -6,6 +6,7 @@ batches.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,13 @@ class Rows:
         """The number of batches of an epoch."""
         return -(-len(self) // size)
 
+    def checksum(self) -> str:
+        """Which data these are."""
+        total = 0
+        for array in (self.X, self.y, self.weights):
+            total = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).view(np.uint8).data, total)
+        return f"{len(self)} rows, {total:08x}"
+
     def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
         """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""
         order: Any = None if seed is None else np.random.default_rng([seed, epoch]).permutation(len(self))
@@ -68,6 +76,9 @@ class Stream:
     loss: Loss
     outputs: int | None
     dtype: Any
+
+    def checksum(self) -> str:
+        return "batches from outside"
 
     def count(self, size: int) -> int | None:
         return len(self.source) if isinstance(self.source, Sized) else None
@@ -101,7 +112,12 @@ def is_stream(X: Any) -> bool:
 
 def as_inputs(X: Any, dtype: Any) -> Any:
     """An array of floats (n, ...) from an array, a data frame or lists."""
-    array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    if hasattr(X, "dtypes") and hasattr(X, "to_numpy"):  # a frame of several kinds of numbers
+        try:
+            X = X.to_numpy(dtype=dtype)
+        except (TypeError, ValueError):
+            X = X.to_numpy()
+    array = np.asarray(X)
     if array.dtype.kind not in "fiub":
         raise ShapeError(
             f"X has dtype {array.dtype}: a network takes numbers. Encode categories and dates as numbers first "
@@ -111,8 +127,14 @@ def as_inputs(X: Any, dtype: Any) -> Any:
         raise ShapeError(
             f"X has shape {array.shape}: give one row for each sample, (n, features); use X.reshape(-1, 1)"
         )
-    array = np.ascontiguousarray(array, dtype)
+    given = array
+    with np.errstate(over="ignore"):
+        array = np.ascontiguousarray(array, dtype)
     if not np.all(np.isfinite(array)):
+        if np.all(np.isfinite(given)):
+            raise ValueError(
+                f"X holds numbers up to {np.abs(given).max():.3g}, too large for {np.dtype(dtype)}: scale them"
+            )
         where = np.argwhere(~np.isfinite(array))[0]
         raise ValueError(
             f"X holds NaN or infinity, first at row {where[0]}, column {where[1]}: fill or drop missing values"
@@ -154,20 +176,31 @@ def split_rows(
 ) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
     """Training and validation parts of arrays: by a fraction (stratified for classes) or by row numbers."""
     n = len(X)
+    for name, other in (("y", y), ("sample_weight", weights)):
+        if other is not None and len(other) != n:
+            raise ShapeError(f"X has {n} rows and {name} has {len(other)}: they must be the same samples")
     train: Any
     held: Any
-    if isinstance(validation, float):
+    if isinstance(validation, float | np.floating):
         from sklearn.model_selection import train_test_split
 
         if not 0 < validation < 1:
             raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
         labels = np.asarray(y) if stratify else None
+        if labels is not None and np.unique(labels, return_counts=True)[1].min() < 2:
+            labels = None  # a class of a single row cannot be on both sides
         train, held = train_test_split(np.arange(n), test_size=validation, stratify=labels, random_state=seed)
     else:
+        if isinstance(validation, list) and validation and np.ndim(validation[0]):
+            raise ShapeError("validation as data is a tuple: write (X, y), not [X, y]")
         held = np.asarray(validation)
         if held.ndim != 1 or held.dtype.kind not in "iub":
             raise ShapeError("validation is (X, y), a fraction such as 0.1, or the numbers of the rows to hold out")
-        held = np.flatnonzero(held) if held.dtype.kind == "b" else held
+        if held.dtype.kind == "b" and len(held) != n:
+            raise ShapeError(f"validation as a mask has {n} entries, one for each row, got {len(held)}")
+        held = np.flatnonzero(held) if held.dtype.kind == "b" else np.unique(held)
+        if len(held) == n:
+            raise ShapeError("validation names all rows: none is left to learn from")
         if len(held) == 0 or held.min() < 0 or held.max() >= n:
             raise ShapeError(f"validation names rows from 0 to {n - 1}, got {held.min() if len(held) else 'none'} ...")
         train = np.setdiff1d(np.arange(n), held)

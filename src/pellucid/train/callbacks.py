@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
 
-EVENTS = ("fit_begin", "epoch_begin", "gradients", "batch_end", "epoch_end", "fit_end")
+EVENTS = ("fit_begin", "epoch_begin", "gradients", "batch_end", "epoch_end", "checkpoint", "fit_end")
 
 
 class Callback:
@@ -26,6 +26,9 @@ class Callback:
     ...     def on_epoch_end(self, run):
     ...         print(f"epoch {run.epoch}!")
     """
+
+    def reset(self) -> None:
+        """Forget earlier runs: called when a run begins afresh, so that one object can serve several models."""
 
     def state(self) -> dict[str, Any]:
         """What to remember: numbers, strings, lists, and arrays."""

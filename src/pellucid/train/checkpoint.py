@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.train.callbacks import Callback
-from pellucid.train.files import CheckpointError, read, write
+from pellucid.train.files import CheckpointError, newest, read, write
 from pellucid.train.history import History
 from pellucid.train.step import Snapshot
-from pellucid.train.stopping import direction, watched
+from pellucid.train.stopping import better, direction, known_mode, watched
 
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
 
 KIND = "checkpoint"
+ARRAY = "(array)"  # stands for an array of the file in what a callback remembers
 
 
 def save_run(run: Run, path: str | os.PathLike[str]) -> None:
@@ -26,13 +27,13 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     for part, tree in (("params", run.now.params), ("state", run.now.state), ("rule", run.now.rule)):
         arrays |= {f"{part}/{name}": np.asarray(value) for name, value in tree.items()}
     remembered = []
-    for i, callback in enumerate(run.callbacks):
+    for i, callback in enumerate(with_state(run)):
         plain, found = _without_arrays(callback.state(), f"callback{i}")
         arrays |= found
         remembered.append({"name": callback.name, "state": plain})
     metadata = {
-        "seed": run.plan.seed,
-        "batch_size": run.plan.batch_size,
+        "task": run.plan.task,
+        "stopped": run.stopped,
         "epoch": run.epoch,
         "step": run.step,
         "batch": run.batch,
@@ -40,14 +41,19 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
         "weight": run._weight,
         "factor": run.factor,
         "elapsed": run.elapsed,
-        "history": run.history.epochs,
+        "history": _plain(run.history.epochs),
         "callbacks": remembered,
     }
     write(path, arrays, metadata, KIND)
 
 
 def load_run(run: Run, path: str | os.PathLike[str]) -> None:
-    """Put a run where a checkpoint left it. Either all of it is taken over, or an error is raised and nothing is."""
+    """Put a run where a checkpoint (the newest complete one of a folder) left it: all of it, or an error and nothing."""
+    if Path(path).is_dir():
+        found = newest(path, kind=KIND)
+        if found is None:
+            raise CheckpointError(f"{path}: there is no complete checkpoint (*.ckpt) in this folder")
+        path = found
     arrays, data = read(path, KIND)
     trees: dict[str, dict[str, Any]] = {"params": {}, "state": {}, "rule": {}}
     for key, value in arrays.items():
@@ -56,25 +62,45 @@ def load_run(run: Run, path: str | os.PathLike[str]) -> None:
             trees[part][name] = value[()] if value.ndim == 0 else value
     for part, ours in (("params", run.now.params), ("state", run.now.state), ("rule", run.now.rule)):
         _must_match(path, part, ours, trees[part])
-    for key in ("seed", "batch_size"):
-        asked = getattr(run.plan, key)
-        if data[key] != asked:
+    for key, asked in run.plan.task.items():
+        if data["task"].get(key) != asked:
             raise CheckpointError(
-                f"{path}: the checkpoint was made with {key}={data[key]}, this call has {key}={asked}: "
-                "a resumed run must see the same batches"
+                f"{path}: the checkpoint was made with {_differs(key, data['task'].get(key), asked)}: a resumed run "
+                "must be the same call (a schedule over the whole run also ties it to the same length)"
             )
     names = [entry["name"] for entry in data["callbacks"]]
-    if names != [callback.name for callback in run.callbacks]:
-        ours_listed = [callback.name for callback in run.callbacks]
+    ours_listed = [callback.name for callback in with_state(run)]
+    if names != ours_listed:
         raise CheckpointError(
             f"{path}: the run had the callbacks {names}, this call has {ours_listed}: give the same ones"
         )
     run.now = Snapshot(trees["params"], trees["state"], trees["rule"])
     run.epoch, run.step, run.batch = data["epoch"], data["step"], data["batch"]
     run._sum, run._weight, run.factor, run.elapsed = data["sum"], data["weight"], data["factor"], data["elapsed"]
-    run.history = History(list(data["history"]))
-    for i, (callback, entry) in enumerate(zip(run.callbacks, data["callbacks"], strict=True)):
-        callback.load(_with_arrays(entry["state"], arrays, f"callback{i}"))
+    run.history = History(list(data["history"]), modes=run.history.modes)
+    if not data["stopped"].startswith(("all ", "the time ")):  # those limits may have been raised; the loop checks them
+        run.stopped = data["stopped"]
+    for callback, entry in zip(with_state(run), data["callbacks"], strict=True):
+        callback.load(_with_arrays(entry["state"], arrays))
+
+
+def with_state(run: Run) -> list[Callback]:
+    """The callbacks that have something to remember; others may come and go between the parts of a run."""
+    return [callback for callback in run.callbacks if callback.state()]
+
+
+def _differs(key: str, stored: Any, asked: Any) -> str:
+    short = len(str(stored)) < 40 and len(str(asked)) < 40
+    return f"{key}={stored}, this call has {key}={asked}" if short else f"another {key} than this call has"
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 class Checkpoint(Callback):
@@ -97,32 +123,35 @@ class Checkpoint(Callback):
             raise ValueError(
                 f"Checkpoint: every and every_steps count from 1, got every={every}, every_steps={every_steps}"
             )
+        known_mode(mode, "Checkpoint")
         self.path, self.every, self.every_steps = path, every, every_steps
         self.best_only, self.monitor, self.mode = best, monitor, mode
+        self.reset()
+
+    def reset(self) -> None:
         self.best: float | None = None
+        self.due = False
 
     def handles(self, event: str) -> bool:
         return super().handles(event) and (event != "batch_end" or self.every_steps is not None)
 
-    def _write(self, run: Run) -> None:
-        target = Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        save_run(run, target)
-
     def on_batch_end(self, run: Run) -> None:
-        if self.every_steps is not None and run.step % self.every_steps == 0 and run.batch != run.steps_per_epoch:
-            self._write(run)
+        self.due = self.every_steps is not None and run.step % self.every_steps == 0
 
     def on_epoch_end(self, run: Run) -> None:
-        if self.best_only:
-            name, value = watched(run, self.monitor, "Checkpoint")
-            sign = 1.0 if direction(name, self.mode) == "min" else -1.0
-            if self.best is not None and not sign * value < sign * self.best:
-                return
-            self.best = value
-        elif run.epoch % self.every:
+        if not self.best_only:
+            self.due = run.epoch % self.every == 0
             return
-        self._write(run)
+        name, value = watched(run, self.monitor, "Checkpoint")
+        self.due = better(value, self.best, direction(run, name, self.mode))
+        self.best = value if self.due else self.best
+
+    def on_checkpoint(self, run: Run) -> None:
+        """Written when all callbacks have seen what happened, so that the file holds what they know."""
+        if self.due:
+            self.due = False
+            target = Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
+            save_run(run, target)
 
     def state(self) -> dict[str, Any]:
         return {"best": self.best}
@@ -145,7 +174,7 @@ def _must_match(path: Any, part: str, ours: dict[str, Any], theirs: dict[str, An
 def _without_arrays(value: Any, path: str) -> tuple[Any, dict[str, Any]]:
     """A nest with references in the place of its arrays, and the arrays by name."""
     if isinstance(value, np.ndarray | np.generic):
-        return {"array": path}, {path: np.asarray(value)}
+        return {ARRAY: path}, {path: np.asarray(value)}
     arrays: dict[str, Any] = {}
     if isinstance(value, dict):
         plain: Any = {}
@@ -161,12 +190,12 @@ def _without_arrays(value: Any, path: str) -> tuple[Any, dict[str, Any]]:
     return value, arrays
 
 
-def _with_arrays(value: Any, arrays: dict[str, Any], path: str) -> Any:
+def _with_arrays(value: Any, arrays: dict[str, Any]) -> Any:
     if isinstance(value, dict):
-        if set(value) == {"array"}:
-            found = arrays[value["array"]]
+        if set(value) == {ARRAY}:
+            found = arrays[value[ARRAY]]
             return found[()] if found.ndim == 0 else found
-        return {key: _with_arrays(item, arrays, path) for key, item in value.items()}
+        return {key: _with_arrays(item, arrays) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_arrays(item, arrays, path) for item in value]
+        return [_with_arrays(item, arrays) for item in value]
     return value

@@ -66,7 +66,7 @@ def find_rate(
     smoothing: float = 0.9,
     seed: int = 0,
 ) -> RateCurve:
-    """Train a copy of the model with a rate that grows from `low` to `high`, until the loss is four times its lowest.
+    """Train a copy of the model with a rate that grows from `low` to `high`, until the loss has risen far.
 
     The model itself stays as it is.
 
@@ -90,13 +90,17 @@ def find_rate(
         batch = next(data.batches(batch_size, seed=seed, epoch=t // per_epoch, start=t % per_epoch))
         numbers = {k: np.float64(v) for k, v in tuned.numbers(t).items()} | {"lr": np.float64(rate)}
         with np.errstate(all="ignore"):
-            new, loss, size = trainer.step(now, batch, t, numbers, settings)
-        if not math.isfinite(loss) or not math.isfinite(size):
+            new, loss, size, reach = trainer.step(now, batch, t, numbers, settings)
+        if not (math.isfinite(loss) and math.isfinite(size) and math.isfinite(reach)):
             break
         now = new
         average = smoothing * average + (1 - smoothing) * loss
         rates.append(float(rate))
         losses.append(average / (1 - smoothing ** (t + 1)))
-        if losses[-1] > 4 * min(losses):
+        if losses[-1] > min(losses) + 4 * (abs(losses[0] - min(losses)) + 0.1 * abs(losses[0])):
             break
+    if not rates:
+        raise ValueError(
+            f"find_rate: the loss is not finite even with the rate {low:g}: are inputs and targets scaled?"
+        )
     return RateCurve(tuple(rates), tuple(losses))

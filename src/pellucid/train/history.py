@@ -13,7 +13,9 @@ from typing import Any
 
 @dataclass
 class History:
-    """One dict for each epoch: epoch (from 1), loss, lr, seconds, and val_loss and metrics where there are any.
+    """One dict for each epoch: epoch (from 1), step, loss, lr, and val_loss and metrics where there are any.
+
+    `loss` is the mean over the epoch's batches while the parameters change, penalty included; `val_loss` is without it.
 
     >>> history = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}])
     >>> history["loss"], history.best("loss")
@@ -22,6 +24,7 @@ class History:
 
     epochs: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = ""  # why the run ended
+    modes: dict[str, str] = field(default_factory=dict)  # is larger ("max") or smaller ("min") better?
 
     def __len__(self) -> int:
         return len(self.epochs)
@@ -31,13 +34,17 @@ class History:
 
     def __getitem__(self, name: str) -> list[Any]:
         """The values of one quantity over the epochs."""
+        if not self.epochs:
+            raise KeyError("the history has no epochs yet")
         if not any(name in row for row in self.epochs):
             known = sorted({key for row in self.epochs for key in row})
             raise KeyError(f"there is no {name!r} in the history: there are {', '.join(known)}")
         return [row.get(name) for row in self.epochs]
 
-    def best(self, name: str, mode: str = "min") -> dict[str, Any]:
-        """The epoch in which a quantity was smallest ("min") or largest ("max")."""
+    def best(self, name: str, mode: str = "auto") -> dict[str, Any]:
+        """The epoch in which a quantity was best: smallest ("min") or largest ("max"); "auto" knows the metrics."""
+        self[name]  # an error for what is not there
+        mode = self.modes.get(name, "min") if mode == "auto" else mode
         rows = [row for row in self.epochs if row.get(name) is not None]
         return (min if mode == "min" else max)(rows, key=lambda row: row[name])
 
@@ -69,6 +76,11 @@ class History:
             text = f" best {best}\n {row[best]:.4g}, epoch {row['epoch']}"
             ax.annotate(
                 text, (row["epoch"], 0.97), xycoords=("data", "axes fraction"), va="top", color="0.3", fontsize=9
+            )
+        if self.stopped and not self.stopped.startswith("all "):
+            ax.axvline(epochs[-1], color="0.5", lw=1, ls=":")
+            ax.annotate(
+                "stopped ", (epochs[-1], 0.97), xycoords=("data", "axes fraction"), va="top", ha="right", color="0.5"
             )
         ax.set(xlabel="epoch", ylabel="loss", xlim=(epochs[0], epochs[-1] + 0.16 * (epochs[-1] - epochs[0] + 1)))
         ax.grid(color="0.92", lw=0.8)

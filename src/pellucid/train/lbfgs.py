@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.nn import flatten_parameters
+from pellucid.nn import Variables, flatten_parameters, population_statistics
+from pellucid.train.batches import Stream
 from pellucid.train.history import History
 from pellucid.train.model import Model
 from pellucid.train.step import Snapshot, Trainer
@@ -31,16 +32,18 @@ def fit_lbfgs(
 
     minimize: Any = scipy.optimize.minimize
     data, _ = model._data(X, y, None, sample_weight, None, seed)
+    if isinstance(data, Stream):
+        raise TypeError("fit_lbfgs needs all rows at once: give arrays X and y, not batches")
     batch = next(data.batches(2**62))
     trainer = Trainer(model.net, model.loss, model.optimizer, model.penalty, key=seed)
     vector, back = flatten_parameters(model.params)
     history = History()
-    last: dict[str, Any] = {"loss": np.nan, "state": model.state}
+    last = {"loss": np.nan}
     settings = {name: np.float64(s(0)) for name, s in model.settings.items()}
 
     def cost(v: Any) -> tuple[float, Any]:
-        (value, state), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
-        last.update(loss=float(value), state=state)
+        (value, _), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
+        last["loss"] = float(value)
         return float(value), np.concatenate([gradient[name].ravel() for name in model.params]).astype(np.float64)
 
     def note(v: Any) -> None:
@@ -48,8 +51,8 @@ def fit_lbfgs(
 
     options: Any = {"maxiter": max_iter, "gtol": tol, "ftol": 1e-3 * tol**2}
     found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)
-    cost(found.x)  # the statistics that belong to the result
-    model.params, model.state = back(found.x), last["state"]
+    made = Variables(back(found.x), model.state)
+    model.params, model.state = population_statistics(model.net, made, [batch.X])  # those that belong to the result
     history.stopped = str(found.message)
     model.history = history
     return history

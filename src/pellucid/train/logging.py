@@ -105,6 +105,9 @@ class LearningRateLogger(Callback):
     def __init__(self) -> None:
         self.rates: list[float] = []
 
+    def reset(self) -> None:
+        self.rates = []
+
     def on_batch_end(self, run: Run) -> None:
         self.rates.append(run.lr)
 

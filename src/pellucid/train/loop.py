@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.errors import ShapeError
 from pellucid.optim import Schedule
 from pellucid.train.batches import Batch, Rows, Stream
 from pellucid.train.callbacks import EVENTS, Callback, CallbackError
 from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
-from pellucid.train.step import Snapshot, Trainer
+from pellucid.train.step import Snapshot, Trainer, squared_norm
 
 
 @dataclass
@@ -32,7 +33,8 @@ class Plan:
     max_time: float | None
     on_divergence: str
     settings: dict[str, Schedule] = field(default_factory=dict)  # scheduled numbers of layers and loss
-    evaluate: Callable[[Any, Any, Rows], dict[str, float]] = None  # type: ignore[assignment]
+    evaluate: Callable[[Any, Any, Rows], dict[str, float]] | None = None
+    task: dict[str, Any] = field(default_factory=dict)  # what a resumed run must have in common with this one
 
 
 @dataclass
@@ -80,19 +82,34 @@ class Run:
         """End the run after the current batch (or epoch), with a reason."""
         self.stopped = self.stopped or reason
 
-    def emit(self, event: str, *args: Any) -> Any:
-        """Tell the callbacks; an error inside one names it and the event."""
-        result = None
+    def emit(self, event: str) -> None:
+        """Tell the callbacks; an error inside one names it and the event. The end is told to all of them."""
+        first: Exception | None = None
         for callback in self.callbacks:
             if callback.handles(event):
                 try:
-                    result = getattr(callback, f"on_{event}")(self, *args)
+                    getattr(callback, f"on_{event}")(self)
                 except (KeyboardInterrupt, Diverged):
                     raise
                 except Exception as error:
-                    raise CallbackError(f"callback {callback.name}, event {event}: {error}") from error
-                args = (result,) if event == "gradients" and result is not None else args
-        return args[0] if args else None
+                    named = CallbackError(f"callback {callback.name}, event {event}: {error}")
+                    named.__cause__ = error
+                    if event != "fit_end":
+                        raise named from error
+                    first = first or named
+        if first is not None:
+            raise first
+
+    def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
+        """The gradients after the callbacks have seen them, and perhaps changed them."""
+        for callback in self.callbacks:
+            if callback.handles("gradients"):
+                try:
+                    changed = getattr(callback, "on_gradients")(self, gradients)  # noqa: B009
+                except Exception as error:
+                    raise CallbackError(f"callback {callback.name}, event gradients: {error}") from error
+                gradients = gradients if changed is None else changed
+        return gradients
 
 
 def train(run: Run) -> None:
@@ -101,34 +118,43 @@ def train(run: Run) -> None:
     listening = {event: any(c.handles(event) for c in run.callbacks) for event in EVENTS}
     try:
         run.emit("fit_begin")
+        check_limits(run)
         while not run.stopped and (run.plan.epochs is None or run.epoch - bool(run.batch) < run.plan.epochs):
             if not run.batch:
                 run.epoch, run._sum, run._weight = run.epoch + 1, 0.0, 0.0
                 run.emit("epoch_begin")
-            seed = run.plan.seed if run.plan.shuffle else None
+            seed, before = (run.plan.seed if run.plan.shuffle else None), run.batch
             for batch in run.plan.data.batches(run.plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
-                advance(run, batch, split=listening["gradients"])
+                taken = advance(run, batch, split=listening["gradients"])
                 run.elapsed = time.monotonic() - begin
-                if listening["batch_end"]:
+                if taken and listening["batch_end"]:
                     run.emit("batch_end")
                 check_limits(run)
                 if run.stopped:
                     break
+                if listening["checkpoint"] and run.batch != run.steps_per_epoch:
+                    run.emit("checkpoint")
+            if run.batch == before and not run.stopped:
+                raise ShapeError("an epoch had no batches: the source of batches is empty")
             if not run.stopped or run.batch == run.steps_per_epoch:
                 end_epoch(run)
                 run.elapsed = time.monotonic() - begin
                 run.emit("epoch_end")
+                run.emit("checkpoint")
         run.stop(f"all {run.plan.epochs} epochs done")
     except KeyboardInterrupt:
         run.stop("interrupted by the user (Ctrl-C)")
+    except BaseException as error:
+        run.stop(f"an error: {error}")
+        raise
     finally:
         run.elapsed = time.monotonic() - begin
         run.history.stopped = run.stopped
         run.emit("fit_end")
 
 
-def advance(run: Run, batch: Batch, split: bool) -> None:
-    """One step; the old parameters stay if the result is not finite."""
+def advance(run: Run, batch: Batch, split: bool) -> bool:
+    """One step; the old parameters stay if the result is not finite. Was it taken?"""
     trainer, t = run.trainer, run.step
     numbers = trainer.optimizer.numbers(t)
     numbers["lr"] *= run.factor
@@ -137,23 +163,25 @@ def advance(run: Run, batch: Batch, split: bool) -> None:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
         if split:
             (value, state), gradients = trainer.gradients(run.now, batch, t, settings)
-            gradients = run.emit("gradients", gradients)
+            gradients = run.changed_gradients(gradients)
             params, rule = trainer.update(run.now, gradients, t, given)
             new = Snapshot(params, state, rule)
             loss = float(value)
-            size = math.sqrt(sum(float(np.sum(np.square(g.astype(np.float64)))) for g in gradients.values()))
+            size, reach = (math.sqrt(float(squared_norm(tree))) for tree in (gradients, params))
         else:
-            new, loss, size = trainer.step(run.now, batch, t, given, settings)
-    if not (math.isfinite(loss) and math.isfinite(size)):
+            new, loss, size, reach = trainer.step(run.now, batch, t, given, settings)
+    finite = math.isfinite(loss) and math.isfinite(size) and math.isfinite(reach)
+    if not finite and run.plan.on_divergence != "ignore":
         trouble = locate(trainer, run.now, batch, t, settings, loss)
         if run.plan.on_divergence == "raise":
             run.stop(str(trouble))
             raise Diverged(trouble)
         run.stop(str(trouble))
-        return
+        return False
     run.now, run.loss, run.gradient_norm, run.numbers = new, loss, size, numbers
     run.step, run.batch = t + 1, run.batch + 1
     run._sum, run._weight = run._sum + loss * batch.weight, run._weight + batch.weight
+    return True
 
 
 def check_limits(run: Run) -> None:
@@ -171,7 +199,7 @@ def end_epoch(run: Run) -> None:
         "loss": run._sum / max(run._weight, 1e-300),
         "lr": run.lr,
     }
-    if run.plan.validation is not None:
+    if run.plan.validation is not None and run.plan.evaluate is not None:
         found = run.plan.evaluate(*run.prediction, run.plan.validation)
         row |= {f"val_{name}": value for name, value in found.items()}
     run.logs = row

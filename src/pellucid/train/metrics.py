@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,17 +20,33 @@ class Metric:
     name: str
     function: Callable[[Any, Any], float]
     of: str = "link"
-    mode: str = "max"  # is larger better ("max") or smaller ("min")?
+    mode: str = "max"  # is larger better ("max") or smaller ("min")? "?" where nobody said
 
-    def __call__(self, y: Any, scores: Any, loss: Loss) -> float:
+    def __call__(self, y: Any, scores: Any, loss: Loss, weights: Any = None) -> float:
         """The metric for a prepared target and the scores of a network."""
+        if self.of == "classes" and not is_classifier(loss):
+            raise ValueError(f"the metric {self.name} is for classes, but {loss.name} predicts numbers")
         prediction = (
             scores if self.of == "scores" else loss.link(scores) if self.of == "link" else classes(loss, scores)
         )
         target = y[:, 0] if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
         if prediction.ndim == 2 and prediction.shape[1] == 1:
             prediction = prediction[:, 0]
-        return float(self.function(target, prediction))
+        if weights is None:
+            return float(self.function(target, prediction))
+        if not _takes_weights(self.function):
+            raise ValueError(f"the metric {self.name} takes no sample_weight: leave the weights or the metric out")
+        return float(self.function(target, prediction, sample_weight=weights))  # type: ignore[call-arg]
+
+
+def _takes_weights(function: Callable[..., Any]) -> bool:
+    names = inspect.signature(function).parameters
+    return "sample_weight" in names or any(p.kind is p.VAR_KEYWORD for p in names.values())
+
+
+def is_classifier(loss: Loss) -> bool:
+    """Does the loss tell classes apart?"""
+    return any(kind in loss.link_name for kind in ("softmax", "sigmoid", "sign"))
 
 
 def classes(loss: Loss, scores: Any) -> Any:
@@ -47,26 +64,30 @@ def classes(loss: Loss, scores: Any) -> Any:
 def _sk(name: str) -> Callable[[Any, Any], float]:
     """A function of sklearn.metrics, imported when it is first called."""
 
-    def call(y: Any, p: Any) -> float:
+    def call(y: Any, p: Any, **options: Any) -> float:
         import sklearn.metrics
 
-        return float(getattr(sklearn.metrics, name)(y, p))
+        return float(getattr(sklearn.metrics, name)(y, p, **options))
 
     return call
 
 
-def _rmse(y: Any, p: Any) -> float:
-    return float(np.sqrt(np.mean(np.square(y - p))))
+def _rmse(y: Any, p: Any, sample_weight: Any = None) -> float:
+    return float(np.sqrt(np.average(np.square(y - p).reshape(len(y), -1).mean(1), weights=sample_weight)))
+
+
+def _accuracy(y: Any, p: Any, sample_weight: Any = None) -> float:
+    return float(np.average(np.all((y == p).reshape(len(y), -1), axis=1), weights=sample_weight))
 
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("accuracy", lambda y, p: float(np.mean(np.all(np.atleast_2d((y == p).T), axis=0))), "classes"),
+        Metric("accuracy", _accuracy, "classes"),
         Metric("balanced_accuracy", _sk("balanced_accuracy_score"), "classes"),
-        Metric("f1", lambda y, p: _f1(y, p), "classes"),
-        Metric("roc_auc", lambda y, p: _auc(y, p), "link"),
-        Metric("average_precision", _sk("average_precision_score"), "link"),
+        Metric("f1", lambda y, p, **options: _f1(y, p, **options), "classes"),
+        Metric("roc_auc", lambda y, p, **options: _auc(y, p, **options), "link"),
+        Metric("average_precision", lambda y, p, **options: _precision(y, p, **options), "link"),
         Metric("mse", _sk("mean_squared_error"), mode="min"),
         Metric("rmse", _rmse, mode="min"),
         Metric("mae", _sk("mean_absolute_error"), mode="min"),
@@ -75,17 +96,30 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def _f1(y: Any, p: Any) -> float:
+def _f1(y: Any, p: Any, **options: Any) -> float:
     from sklearn.metrics import f1_score
 
-    binary = np.ndim(y) == 1 and len(np.unique(y)) <= 2
-    return float(f1_score(y, p, average="binary" if binary else "macro", pos_label=1 if binary else None))
+    binary = np.ndim(p) == 1 and set(np.unique(np.concatenate([y, p])).tolist()) <= {0, 1, -1}
+    return float(f1_score(y, p, average="binary" if binary else "macro", zero_division=0, **options))
 
 
-def _auc(y: Any, p: Any) -> float:
+def _positive(y: Any, p: Any) -> Any:
+    """Two columns of probabilities for two classes: that of the second."""
+    return p[:, 1] if np.ndim(y) == 1 and np.ndim(p) == 2 and p.shape[1] == 2 else p
+
+
+def _auc(y: Any, p: Any, **options: Any) -> float:
     from sklearn.metrics import roc_auc_score
 
-    return float(roc_auc_score(y, p, multi_class="ovr") if np.ndim(p) == 2 and np.ndim(y) == 1 else roc_auc_score(y, p))
+    p = _positive(y, p)
+    more = {"multi_class": "ovr", "labels": np.arange(p.shape[1])} if np.ndim(p) == 2 and np.ndim(y) == 1 else {}
+    return float(roc_auc_score(y, p, **more, **options))
+
+
+def _precision(y: Any, p: Any, **options: Any) -> float:
+    from sklearn.metrics import average_precision_score
+
+    return float(average_precision_score(y, _positive(y, p), **options))
 
 
 def metric(which: Any) -> Metric:
@@ -105,7 +139,8 @@ def metric(which: Any) -> Metric:
         sign, options = which._sign, dict(which._kwargs)
         name = which._score_func.__name__
         regression = name.startswith(("mean_", "r2", "median_", "explained_", "max_error", "root_"))
-        return Metric(name, lambda y, p: sign * which._score_func(y, p, **options), "link" if regression else of)
+        score = lambda y, p, **more: sign * which._score_func(y, _positive(y, p), **options, **more)
+        return Metric(name, score, "link" if regression else of)
     if callable(which):
-        return Metric(getattr(which, "__name__", "metric").strip("<>"), which)
+        return Metric(getattr(which, "__name__", "metric").strip("<>"), which, mode="?")
     raise TypeError(f"a metric is a name, a function (y, prediction) -> number, or a scorer, got {which!r}")

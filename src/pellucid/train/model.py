@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
-from pellucid.optim import Schedule
+from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
 from pellucid.train.batches import Rows, Stream, as_inputs, class_weights, is_stream, rows_of, split_rows
 from pellucid.train.callbacks import Callback, callback
-from pellucid.train.checkpoint import Checkpoint, load_run
+from pellucid.train.checkpoint import load_run
+from pellucid.train.config import ConfigError, describe
 from pellucid.train.history import History
 from pellucid.train.logging import ProgressBar
 from pellucid.train.loop import Plan, Run, train
-from pellucid.train.metrics import Metric, classes, metric
+from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.step import Snapshot, Trainer
 
 CHUNK = 8192
@@ -58,10 +60,18 @@ class Model:
         self.net = net
         self.loss = find_loss(loss)
         self.optimizer = find_optimizer(optimizer)
+        if isinstance(metrics, str):
+            raise TypeError(f"metrics is a list: write [{metrics!r}]")
         self.metrics: list[Metric] = [metric(m) for m in metrics]
+        names = [m.name for m in self.metrics]
+        if len(set(names)) != len(names) or "loss" in names:
+            raise ValueError(
+                f"metrics need names of their own, and not 'loss': got {names}; wrap one in train.Metric(name, ...)"
+            )
         self.penalty = penalty
         self.dtype = np.dtype(dtype)
-        self.settings = dict(settings or {})
+        self.settings = {k: v if isinstance(v, Schedule) else Constant(v) for k, v in (settings or {}).items()}
+        self._check_settings()
         self.params: dict[str, Any] = {}
         self.state: dict[str, Any] = {}
         self.features: tuple[int, ...] = ()
@@ -104,29 +114,27 @@ class Model:
         bit. The run ends after `epochs`, `steps` or `max_time` (seconds), whichever is first, by a callback, or by
         Ctrl-C; `history.stopped` says why. `on_divergence` is "raise" or "stop".
         """
-        if on_divergence not in ("raise", "stop"):
-            raise ValueError(f"on_divergence is 'raise' or 'stop', got {on_divergence!r}")
-        if batch_size < 1:
-            raise ValueError(f"batch_size is a whole number from 1, got {batch_size}")
+        if on_divergence not in ("raise", "stop", "ignore"):
+            raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")
+        for name, number in (("batch_size", batch_size), ("epochs", epochs), ("steps", steps)):
+            if (number is not None or name == "batch_size") and not (
+                isinstance(number, int | np.integer) and number >= 1
+            ):
+                raise ValueError(f"{name} is a whole number from 1, got {number!r}")
         if epochs is None and steps is None and max_time is None:
             epochs = 10
-        data, held = self._data(X, y, validation, sample_weight, class_weight, seed)
-        per_epoch = data.count(batch_size)
-        total = steps if steps is not None else (epochs or 0) * (per_epoch or 0)
-        tuned = self.optimizer.fit(total, per_epoch or 1)
-        trainer = Trainer(self.net, self.loss, tuned, self.penalty, key=seed)
-        settings = {k: s.fit(total, per_epoch or 1) for k, s in self.settings.items()}
-        plan = Plan(
-            data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, settings, self._evaluate_rows
-        )
-        run = Run(
-            plan,
-            trainer,
-            Snapshot(self.params, self.state, tuned.init(self.params)),
-            self._callbacks(callbacks, verbose),
-        )
-        if resume is not None:
-            load_run(run, resume)
+        listed = self._callbacks(callbacks, verbose)
+        before = self.params, self.state, self.features
+        try:
+            data, held = self._data(X, y, validation, sample_weight, class_weight, seed)
+            run = self._run(data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed)
+            for each in listed:
+                each.reset()
+            if resume is not None:
+                load_run(run, resume)
+        except BaseException:
+            self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
+            raise
         self.history = run.history
         try:
             train(run)
@@ -134,12 +142,63 @@ class Model:
             self.params, self.state = run.final if run.final is not None else run.prediction
         return run.history
 
+    def _run(
+        self,
+        data: Rows | Stream,
+        held: Rows | None,
+        epochs: int | None,
+        steps: int | None,
+        batch_size: int,
+        seed: int,
+        shuffle: bool,
+        max_time: float | None,
+        on_divergence: str,
+        callbacks: list[Callback],
+    ) -> Run:
+        """Everything for a run, before it begins."""
+        per_epoch = data.count(batch_size)
+        limits = [n for n in (steps, epochs * per_epoch if epochs and per_epoch else None) if n is not None]
+        total = min(limits) if limits else None
+        tuned = _resolved("the optimizer", self.optimizer, total, per_epoch)
+        settings = {k: _resolved(k, s, total, per_epoch) for k, s in self.settings.items()}
+        trainer = Trainer(self.net, self.loss, tuned, self.penalty, key=seed)
+        task = {
+            "seed": seed,
+            "batch_size": batch_size,
+            "shuffle": shuffle,
+            "dtype": self.dtype.name,
+            "net": _described(self.net),
+            "loss": _described(self.loss),
+            "penalty": _described(self.penalty),
+            "settings": {k: _described(v) for k, v in settings.items()},
+            "optimizer": _described(tuned),
+            "data": data.checksum(),
+        }
+        plan = Plan(
+            data,
+            held,
+            epochs,
+            steps,
+            batch_size,
+            seed,
+            shuffle,
+            max_time,
+            on_divergence,
+            settings,
+            self._evaluate_rows,
+            task,
+        )
+        modes = {"loss": "min", "val_loss": "min"} | {f"val_{m.name}": m.mode for m in self.metrics}
+        start = Snapshot(self.params, self.state, tuned.init(self.params))
+        return Run(plan, trainer, start, callbacks, History(modes=modes))
+
     def _callbacks(self, callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
-        """Checkpoints come last, so that they hold what the others have seen."""
+        if isinstance(callbacks, Callback) or callable(callbacks):
+            raise TypeError(f"callbacks is a list: write [{callbacks!r}]")
         listed = [callback(c) for c in callbacks]
         if verbose and not any(isinstance(c, ProgressBar) for c in listed):
             listed.append(ProgressBar("auto" if verbose is True else str(verbose)))
-        return sorted(listed, key=lambda c: isinstance(c, Checkpoint))
+        return listed
 
     def _data(
         self, X: Any, y: Any, validation: Any, weights: Any, class_weight: Any, seed: int
@@ -154,20 +213,20 @@ class Model:
                     raise ShapeError("to learn from batches, call model.initialize(features) first")
                 self.initialize(as_inputs(first[0], self.dtype), seed=seed)
             data: Rows | Stream = Stream(X, self.loss, self._outputs(), self.dtype)
+            if validation is not None and not isinstance(validation, tuple):
+                raise TypeError("with batches from outside, validation is a tuple (X, y) of arrays")
             held = validation
         else:
             if y is None:
                 raise TypeError("fit needs y: model.fit(X, y), or batches (X, y)")
-            if class_weight is not None:
-                by_class = class_weights(class_weight, y)
-                weights = by_class if weights is None else by_class * np.asarray(weights)
             if validation is not None and not isinstance(validation, tuple):
-                stratify = (
-                    any(kind in self.loss.link_name for kind in ("softmax", "sigmoid", "sign")) and np.ndim(y) == 1
-                )
+                stratify = is_classifier(self.loss) and np.ndim(y) == 1
                 (X, y, weights), held = split_rows(validation, X, y, weights, stratify=stratify, seed=seed)
             else:
                 held = validation
+            if class_weight is not None:  # of the training rows alone
+                by_class = class_weights(class_weight, y)
+                weights = by_class if weights is None else by_class * np.asarray(weights)
             if not self.params:
                 self.initialize(as_inputs(X, self.dtype), seed=seed)
             data = rows_of(X, y, weights, self.loss, self._outputs(), self.dtype)
@@ -198,6 +257,7 @@ class Model:
 
     def evaluate(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
         """The mean loss (without penalty) and the metrics on given data."""
+        self._fitted()
         rows = rows_of(X, y, sample_weight, self.loss, self._outputs(), self.dtype)
         self._check_features(rows.X)
         return self._evaluate_rows(self.params, self.state, rows)
@@ -219,14 +279,16 @@ class Model:
             scores.append(s)
             total, weight = total + float(self.loss(s, batch.y, batch.weights)) * batch.weight, weight + batch.weight
         everything = np.concatenate(scores)
-        return {"loss": total / weight} | {m.name: m(rows.y, everything, self.loss) for m in self.metrics}
+        return {"loss": total / weight} | {m.name: m(rows.y, everything, self.loss, rows.weights) for m in self.metrics}
 
     def _chunks(self, X: Any) -> Iterator[Any]:
         self._fitted()
-        X = as_inputs(X, self.dtype)
-        self._check_features(X)
-        for first in range(0, max(len(X), 1), CHUNK):
-            yield self.net.predict(self.params, X[first : first + CHUNK], self.state)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        for first in range(0, max(len(X), 1), CHUNK):  # converted part by part: a memory-mapped array stays on disk
+            rows = slice(first, first + CHUNK)
+            part = as_inputs(X.iloc[rows] if hasattr(X, "iloc") else X[rows], self.dtype)
+            self._check_features(part)
+            yield self.net.predict(self.params, part, self.state)
 
     def _check_features(self, X: Any) -> None:
         if self.features and X.shape[1:] != self.features:
@@ -241,6 +303,24 @@ class Model:
     def _outputs(self) -> int | None:
         return self.net.output(self.features)[-1] if self.features else None
 
+    def _check_settings(self) -> None:
+        """Does every scheduled number exist?"""
+        known: set[str] = {f"loss.{f.name}" for f in fields(self.loss)} if is_dataclass(self.loss) else set()
+        parts: list[tuple[str, Layer]] = [("", self.net)]
+        while parts:
+            path, layer = parts.pop()
+            known |= (
+                {f"{path}.{f.name}" for f in fields(layer) if f.name in ("rate", "sigma")}
+                if is_dataclass(layer)
+                else set()
+            )
+            parts += [(f"{path}.{name}" if path else name, child) for name, child in layer.children]
+        for name in self.settings:
+            if name not in known:
+                raise ValueError(
+                    f"settings: there is no number called {name!r}: there are {', '.join(sorted(known)) or 'none'}"
+                )
+
     def _last_activation(self) -> str | None:
         layer: Any = self.net
         while layer.children:
@@ -254,3 +334,27 @@ class Model:
         from pellucid.train.storage import save_model
 
         save_model(self, path)
+
+
+def _resolved(what: str, scheduled: Any, total: int | None, per_epoch: int | None) -> Any:
+    """Schedules over the whole run, fitted to its length; an error where they need a length that nobody knows."""
+    made = scheduled.fit(total or 1, per_epoch or 1)
+    if total is None and made != scheduled.fit(2, per_epoch or 1):
+        raise ValueError(
+            f"{what} has a schedule over the whole run, but the run has no known length: give epochs or steps"
+        )
+    if per_epoch is None and made != scheduled.fit(total or 1, 2):
+        raise ValueError(
+            f"{what} has a schedule in epochs, but the number of batches of an epoch is not known: use steps"
+        )
+    return made
+
+
+def _described(record: Any) -> Any:
+    """A record as JSON, or as text where it holds a function of the user's."""
+    if record is None:
+        return None
+    try:
+        return describe(record)
+    except ConfigError:
+        return repr(record)

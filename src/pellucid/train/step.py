@@ -68,16 +68,16 @@ class Trainer:
         params, state, rule = now
         (value, after), grads = self.gradient((params, state), batch, t, settings)
         params, rule = self.optimizer.update(params, grads, rule, t + 1, numbers)
-        return (params, after, rule), value, squared_norm(grads)
+        return (params, after, rule), value, squared_norm(grads), squared_norm(params)
 
     # the same, recorded and run
 
     def step(
         self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays
-    ) -> tuple[Snapshot, float, float]:
+    ) -> tuple[Snapshot, float, float, float]:
         args = ((now.params, now.state, now.rule), _arrays(batch), np.int64(t), numbers, settings)
-        new, value, size = run(self._graph("step", self.whole, args), *args)
-        return Snapshot(*new), float(value), float(np.sqrt(size))
+        new, value, size, reach = run(self._graph("step", self.whole, args), *args)
+        return Snapshot(*new), float(value), float(np.sqrt(size)), float(np.sqrt(reach))
 
     def gradients(self, now: Snapshot, batch: Batch, t: int, settings: Arrays, watch: Any = None) -> Any:
         """(loss, new statistics), gradients; `watch` sees every value on the way."""

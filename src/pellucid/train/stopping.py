@@ -6,20 +6,33 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pellucid.train.callbacks import Callback
-from pellucid.train.metrics import METRICS
 
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
 
 
-def direction(monitor: str, mode: str) -> str:
-    """Is smaller or larger better? By the metric's name, unless said."""
+def direction(run: Run, name: str, mode: str) -> str:
+    """Is smaller or larger better? As said, or by what the run knows of the quantity."""
     if mode in ("min", "max"):
         return mode
-    if mode != "auto":
-        raise ValueError(f"mode is 'min', 'max' or 'auto', got {mode!r}")
-    name = monitor.removeprefix("val_")
-    return METRICS[name].mode if name in METRICS else "min"
+    known = run.history.modes.get(name, "?")
+    if known == "?":
+        raise ValueError(f"is a larger or a smaller {name} better? Say mode='max' or mode='min'")
+    return known
+
+
+def better(value: float, best: float | None, mode: str, min_delta: float = 0.0) -> bool:
+    """Is a value an improvement? NaN never is; anything is better than nothing, or than NaN."""
+    if math.isnan(value):
+        return False
+    if best is None or math.isnan(best):
+        return True
+    return value < best - min_delta if mode == "min" else value > best + min_delta
+
+
+def known_mode(mode: str, who: str) -> None:
+    if mode not in ("auto", "min", "max"):
+        raise ValueError(f"{who}: mode is 'min', 'max' or 'auto', got {mode!r}")
 
 
 def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
@@ -53,8 +66,12 @@ class EarlyStopping(Callback):
             raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience}")
         if not min_delta >= 0:
             raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta}")
+        known_mode(mode, "EarlyStopping")
         self.patience, self.min_delta, self.monitor, self.mode = patience, min_delta, monitor, mode
         self.restore_best = restore_best
+        self.reset()
+
+    def reset(self) -> None:
         self.best = math.nan
         self.best_epoch = 0
         self.waited = 0
@@ -62,8 +79,7 @@ class EarlyStopping(Callback):
 
     def on_epoch_end(self, run: Run) -> None:
         name, value = watched(run, self.monitor, "EarlyStopping")
-        sign = 1.0 if direction(name, self.mode) == "min" else -1.0
-        if math.isnan(self.best) or sign * value < sign * self.best - self.min_delta:
+        if better(value, self.best, direction(run, name, self.mode), self.min_delta):
             self.best, self.best_epoch, self.waited = value, run.epoch, 0
             self.kept = run.prediction if self.restore_best else None
             return
@@ -101,10 +117,16 @@ class Plateau(Callback):
 
     def __init__(self, controller: Any, monitor: str | None = None) -> None:
         self.controller, self.monitor = controller, monitor
+        self.fresh = controller.state()
+
+    def reset(self) -> None:
+        self.controller.load(self.fresh)
 
     def on_epoch_end(self, run: Run) -> None:
         self.controller.observe(watched(run, self.monitor, "Plateau")[1])
         run.factor = self.controller.factor
+        if self.controller.spent:
+            run.stop(f"the learning rate is down to {run.lr:.3g} and nothing improves any more")
 
     def state(self) -> dict[str, Any]:
         return dict(self.controller.state())
@@ -114,7 +136,7 @@ class Plateau(Callback):
 
 
 class StopOnNaN(Callback):
-    """Stop when the loss of a batch is not finite. (`fit` does that by itself; this is for runs that go on.)"""
+    """Stop when the loss of a batch is not finite; for runs with `on_divergence="ignore"`, which would go on."""
 
     def on_batch_end(self, run: Run) -> None:
         if not math.isfinite(run.loss):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         "penalty": None if model.penalty is None else describe(model.penalty),
         "settings": {k: describe(v) for k, v in model.settings.items()},
         "metrics": [m.name for m in model.metrics if METRICS.get(m.name) is m],
+        "own_metrics": [m.name for m in model.metrics if METRICS.get(m.name) is not m],
         "dtype": model.dtype.name,
         "features": list(model.features),
         "history": {"epochs": model.history.epochs, "stopped": model.history.stopped},
@@ -48,11 +50,17 @@ def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) 
     True
     """
     arrays, data = read(path, KIND)
+    own = [name for name in data["own_metrics"] if name not in (custom or {})]
+    if own:
+        warnings.warn(
+            f"{path}: the metrics {own} are functions and not in the file: give custom={{name: function}}", stacklevel=2
+        )
+    metrics = data["metrics"] + [(custom or {})[name] for name in data["own_metrics"] if name not in own]
     model = Model(
         restore(data["net"], custom),
         restore(data["loss"], custom),
         restore(data["optimizer"], custom),
-        data["metrics"],
+        metrics,
         penalty=None if data["penalty"] is None else restore(data["penalty"], custom),
         dtype=data["dtype"],
         settings={k: restore(v, custom) for k, v in data["settings"].items()},

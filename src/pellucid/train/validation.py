@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +87,11 @@ def cross_validate(
             fitted = clone(prepare).fit(seen)
             seen, unseen = fitted.transform(seen), fitted.transform(unseen)
         model = make()
-        model.fit(seen, _take(y, train), seed=seed, **fit)
+        history = model.fit(
+            seen, _take(y, train), seed=seed, **copy.deepcopy(fit)
+        )  # each fold with callbacks of its own
+        if history.stopped.startswith("interrupted"):
+            raise KeyboardInterrupt
         rows.append(model.evaluate(unseen, _take(y, held)))
     return Folds(tuple(rows))
 
