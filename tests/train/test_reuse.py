@@ -1,4 +1,4 @@
-"""What goes wrong in other libraries: callbacks used twice, directions of metrics, lengths of schedules, finished runs."""
+"""What easily goes wrong: callbacks used twice, directions of metrics, lengths of schedules, finished runs."""
 
 import os
 import signal
@@ -75,9 +75,9 @@ def test_metric_names_must_differ():
         model(metrics=[lambda y, p: 0.0, lambda y, p: 1.0])
     with pytest.raises(TypeError, match=r"metrics is a list: write \['r2'\]"):
         model(metrics="r2")
+    m = model(metrics=["accuracy"])
+    fit(m, X, R)
     with pytest.raises(ValueError, match="is for classes, but squared_error predicts numbers"):
-        m = model(metrics=["accuracy"])
-        fit(m, X, R)
         m.evaluate(X, R)
 
 
@@ -181,7 +181,7 @@ def test_the_newest_checkpoint_of_a_folder(tmp_path):
 def test_an_update_that_is_not_finite_is_not_taken():
     for rate in (1e38, 1e39):
         m = model(optim.SGD(rate))
-        with pytest.raises(train.Diverged, match="the update made parameters that are not|not finite"):
+        with pytest.raises(train.Diverged, match=r"the update made parameters that are not|not finite"):
             fit(m, X, R)
         assert all(np.isfinite(v).all() for v in m.params.values())
     ignoring = fit(model(optim.SGD(1e39)), X, R, on_divergence="ignore", callbacks=[train.StopOnNaN()])
@@ -213,7 +213,7 @@ def test_rate_finder_with_negative_losses():
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match="no number called 'hidden9.dropout.rate'"):
+    with pytest.raises(ValueError, match=r"no number called 'hidden9\.dropout\.rate'"):
         model(settings={"hidden9.dropout.rate": 0.5})
     m = train.Model(nn.mlp((8,), 1, dropout=0.5), "huber", settings={"hidden1.dropout.rate": 0.0, "loss.delta": 0.5})
     fit(m, X, R, epochs=1)
@@ -232,9 +232,10 @@ def test_the_end_is_told_to_all():
 
 
 def test_empty_and_unusual_data():
+    empty = type("Empty", (), {"__iter__": lambda self: iter(())})()
+    m = model().initialize(4)
     with pytest.raises(Exception, match="had no batches"):
-        m = model().initialize(4)
-        fit(m, type("Empty", (), {"__iter__": lambda self: iter(())})(), epochs=None, steps=5)
+        fit(m, empty, epochs=None, steps=5)
     with pytest.raises(Exception, match="too large for float32"):
         fit(model(), X * 1e300, R)
     for wrong, message in (
@@ -283,7 +284,8 @@ stopping = train.EarlyStopping(10**6)
 model = train.Model(nn.mlp((8,), 1), "squared_error", optim.Adam(0.2))
 def tell(run):
     if run.epoch == 20: print("ready", flush=True)
-history = model.fit(X, R, epochs=10**6, batch_size=16, validation=(X[:30], R[:30]), callbacks=[stopping, tell], verbose=False)
+held, both = (X[:30], R[:30]), [stopping, tell]
+history = model.fit(X, R, epochs=10**6, batch_size=16, validation=held, callbacks=both, verbose=False)
 found = model.evaluate(X[:30], R[:30])["loss"]
 print(history.stopped); print(found == stopping.best == min(history["val_loss"]))
 """

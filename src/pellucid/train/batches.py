@@ -187,7 +187,7 @@ def split_rows(
         if not 0 < validation < 1:
             raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
         labels = np.asarray(y) if stratify else None
-        if labels is not None and np.unique(labels, return_counts=True)[1].min() < 2:
+        if labels is not None and min(np.unique(labels, return_counts=True)[1].tolist()) < 2:
             labels = None  # a class of a single row cannot be on both sides
         train, held = train_test_split(np.arange(n), test_size=validation, stratify=labels, random_state=seed)
     else:

@@ -48,7 +48,7 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
 
 
 def load_run(run: Run, path: str | os.PathLike[str]) -> None:
-    """Put a run where a checkpoint (the newest complete one of a folder) left it: all of it, or an error and nothing."""
+    """Put a run where a checkpoint (the newest complete one of a folder) left it: all of it, or nothing."""
     if Path(path).is_dir():
         found = newest(path, kind=KIND)
         if found is None:

@@ -25,8 +25,8 @@ class Trouble:
         if self.operation == "the update":
             return (
                 f"training diverged at step {self.step}: loss and gradient are finite, but the update made parameters "
-                "that are not (or a callback changed the gradient so). The learning rate is too large: take a tenth, or "
-                "clip the gradient (optim.ClipNorm(1.0)). The last good parameters are kept."
+                "that are not (or a callback changed the gradient so). The learning rate is too large: take a tenth, "
+                "or clip the gradient (optim.ClipNorm(1.0)). The last good parameters are kept."
             )
         where = f"in {self.layer}" if self.layer else "in the loss"
         before = ", ".join(f"{name} up to {size:.3g}" for name, size in self.sizes) or "nothing unusual before"
