@@ -255,6 +255,12 @@ def test_cross_validation_does_not_leak():  # H14
     assert len(folds.rows) == 4
     assert folds.mean("r2") > 0.9
     assert "mean" in str(folds)
+    from sklearn.model_selection import GroupKFold
+
+    options = {"epochs": 2, "batch_size": 16, "verbose": False, "sample_weight": np.ones(120)}
+    groups = np.repeat(np.arange(12), 10)
+    grouped = train.cross_validate(regressor, X, R, folds=GroupKFold(3), groups=groups, **options)
+    assert len(grouped.rows) == 3
     parts = train.split(X, Y, test=0.2, validation=0.2, seed=1)
     rows = [{tuple(r) for r in part[0]} for part in parts]
     assert [len(r) for r in rows] == [72, 24, 24]

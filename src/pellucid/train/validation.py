@@ -59,13 +59,22 @@ class Folds:
 
 
 def cross_validate(
-    make: Callable[[], Model], X: Any, y: Any, *, folds: Any = 5, prepare: Any = None, seed: int = 0, **fit: Any
+    make: Callable[[], Model],
+    X: Any,
+    y: Any,
+    *,
+    folds: Any = 5,
+    groups: Any = None,
+    prepare: Any = None,
+    sample_weight: Any = None,
+    seed: int = 0,
+    **fit: Any,
 ) -> Folds:
     """K-fold cross-validation of any model (H14). `make` gives a fresh model, `fit` goes to `Model.fit`.
 
-    `folds` is a number (stratified for classes) or a splitter of scikit-learn. `prepare` is a transformer with fit
-    and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so nothing leaks from
-    the held-out rows.
+    `folds` is a number (stratified for classes) or a splitter of scikit-learn; `groups` goes to it. `prepare` is a
+    transformer with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
+    nothing leaks from the held-out rows.
 
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
@@ -81,18 +90,18 @@ def cross_validate(
         by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU"
         folds = (StratifiedKFold if by_class else KFold)(folds, shuffle=True, random_state=seed)
     rows = []
-    for train, held in folds.split(X, labels):
+    for train, held in folds.split(X, labels, groups):
         seen, unseen = _take(X, train), _take(X, held)
         if prepare is not None:
             fitted = clone(prepare).fit(seen)
             seen, unseen = fitted.transform(seen), fitted.transform(unseen)
         model = make()
-        history = model.fit(
-            seen, _take(y, train), seed=seed, **copy.deepcopy(fit)
-        )  # each fold with callbacks of its own
+        weights = [None if sample_weight is None else _take(sample_weight, part) for part in (train, held)]
+        own = copy.deepcopy(fit)  # each fold with callbacks of its own
+        history = model.fit(seen, _take(y, train), sample_weight=weights[0], seed=seed, **own)
         if history.stopped.startswith("interrupted"):
             raise KeyboardInterrupt
-        rows.append(model.evaluate(unseen, _take(y, held)))
+        rows.append(model.evaluate(unseen, _take(y, held), weights[1]))
     return Folds(tuple(rows))
 
 
