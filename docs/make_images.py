@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 
 import pellucid as pel
 from pellucid import nn, optim, train
 from pellucid.graph.show.drawing import Box, Drawing
 from pellucid.graph.show.svg import svg
+from pellucid.lab import normalization
+from pellucid.lab import normalization_plots as shown
 from pellucid.lab.plots import save_all
 
 IMAGES = Path(__file__).parent / "images"
@@ -80,11 +83,24 @@ def training_curves() -> None:
     curve.plot().figure.savefig(IMAGES / "rate-finder.svg", metadata={"Date": None})
 
 
+def normalization_pictures() -> None:
+    axes = plt.subplots(1, 5, figsize=(17, 3.2), layout="constrained")[1]
+    shown.plot_boundary(normalization.boundary(()), axes[0])
+    shown.plot_boundary(normalization.boundary((16,)), axes[1])
+    shown.plot_batch_sizes(normalization.batch_size_sweep(), axes[2])
+    shown.plot_drift(normalization.drift(None, lr=0.5), normalization.drift("batch", lr=0.5), axes[3:])
+    for ax in axes[2:]:
+        ax.margins(x=0.35)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].figure.savefig(IMAGES / "normalization.svg", metadata={"Date": None})
+
+
 if __name__ == "__main__":
     pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
     save_all(IMAGES)
     with matplotlib.rc_context({"svg.hashsalt": "pellucid"}):
         training_curves()
+        normalization_pictures()
         optim.plot_schedules()[0].figure.savefig(IMAGES / "schedules.svg", metadata={"Date": None})
         optim.plot_trajectories()[0].figure.savefig(IMAGES / "trajectories.svg", metadata={"Date": None})
         nn.plot_activations()[0].figure.savefig(IMAGES / "activations.svg", metadata={"Date": None})

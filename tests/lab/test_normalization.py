@@ -1,0 +1,48 @@
+"""Experiments on normalisation and hidden layers (A16, G12, G13, G15)."""
+
+import numpy as np
+import pytest
+
+from pellucid.lab import normalization as lab
+
+
+def test_batch_sizes():  # G12
+    found = lab.batch_size_sweep(sizes=(2, 32), steps=200)
+    assert found.batch[0] > found.batch[1]  # two rows say little about a mean
+
+
+def test_drift_and_smoothness():  # G13
+    without, with_norm = lab.drift(None, steps=40, lr=0.5), lab.drift("batch", steps=40, lr=0.5)
+    assert max(with_norm.shift) < 0.2 * max(
+        without.shift
+    )  # a normalised input stays where it is, but for scale and shift
+    assert len(without.roughness) == 40
+    assert np.all(np.isfinite(with_norm.roughness))
+
+
+def test_conditioning():  # G15
+    X = np.random.default_rng(0).normal([100, 0.1], [1, 5], (300, 2))
+    raw, standardised = lab.conditioning(X)
+    assert raw > 1e3 * standardised
+
+
+def test_boundaries():  # A16
+    straight, curved = lab.boundary(()), lab.boundary((16,))
+    assert straight.accuracy < 0.7
+    assert curved.accuracy > 0.95
+    logit = np.log(straight.probability / (1 - straight.probability))
+    assert np.abs(np.diff(logit, n=2, axis=0)).max() < 1e-3  # linear in x: the boundary is a line
+
+
+def test_pictures():
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    from pellucid.lab import normalization_plots as plots
+
+    axes = plt.subplots(1, 4)[1]
+    plots.plot_batch_sizes(lab.BatchSizes((2, 4), (0.5, 0.4), (0.3, 0.3)), axes[0])
+    d = lab.drift(None, steps=3)
+    plots.plot_drift(d, d, axes[1:3])
+    plots.plot_boundary(lab.boundary(()), axes[3])
+    assert axes[0].get_xlabel() == "batch size"
