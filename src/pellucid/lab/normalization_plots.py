@@ -12,7 +12,7 @@ BLUE, ORANGE = "#0072b2", "#d55e00"
 def plot_batch_sizes(found: BatchSizes, ax: Any) -> Any:
     for values, name, colour in ((found.batch, "batch norm", BLUE), (found.layer, "layer norm", ORANGE)):
         ax.plot(found.sizes, values, "o-", color=colour)
-        ax.annotate(f" {name}", (found.sizes[-1], values[-1]), color=colour, va="center")
+        ax.annotate(f"  {name}", (found.sizes[0], values[0]), color=colour, va="bottom")
     ax.set(xscale="log", xlabel="batch size", ylabel="validation loss", title="Small batches hurt batch norm")
     return ax
 
@@ -22,7 +22,8 @@ def plot_drift(without: Drift, with_norm: Drift, axes: Any) -> Any:
         for drift, name, colour in ((without, "without", ORANGE), (with_norm, "with batch norm", BLUE)):
             values = getattr(drift, what)
             ax.plot(values, color=colour)
-            ax.annotate(f" {name}", (len(values) - 1, values[-1]), color=colour, va="center")
+            peak = max(range(len(values)), key=values.__getitem__)
+            ax.annotate(f"  {name}", (peak, values[peak]), color=colour, va="bottom")
         ax.set(xlabel="step", title={"shift": "drift of a layer's input", "roughness": "change of the gradient"}[what])
     return axes
 
