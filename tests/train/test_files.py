@@ -326,9 +326,9 @@ def test_two_writers_at_once(tmp_path):
             seen.add(check_whole(path) >= 1_000_000)
         alive = [child.poll() is None for child in children]
     finally:
-        last = [kill(child) for child in children]
+        for child in children:
+            kill(child)
     assert alive == [True, True]  # none has failed because of the other
-    assert min(last[0], last[1] - 1_000_000) >= 0
     assert check_whole(path) >= 0
     assert seen == {True, False}
 
