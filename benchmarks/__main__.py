@@ -1,69 +1,95 @@
-"""Run all benchmarks, print the table, and write it as Markdown and JSON to benchmarks/results/."""
+"""`python -m benchmarks [WHICH ...] [--case NAME] [--quick] [--data DIR]`: measure, show the tables, write the report.
+
+Writes benchmarks/results/: JSON for each benchmark, report.md and train.png from all there is (`--quick`, for trying
+out the benchmarks themselves, writes to results/quick).
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-from importlib.metadata import version
+import argparse
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks import autodiff
+from benchmarks import report
+from benchmarks.cases import CASES
+from benchmarks.crew import Crew
 from benchmarks.imports import measure_imports
+from benchmarks.latency import measure_latency
+from benchmarks.many import measure_many
+from benchmarks.memory import measure_memory
+from benchmarks.plot import plot_training
+from benchmarks.predict import measure_prediction
+from benchmarks.store import Entry, load, save
+from benchmarks.target import measure_target
 from benchmarks.timing import Result, measure
+from benchmarks.train import measure_training
 
 RESULTS = Path(__file__).parent / "results"
 
 
+def measurements(
+    crew: Crew, cases: list[str], data: Path | None, quick: bool
+) -> dict[str, Callable[[], Iterable[Entry]]]:
+    """The benchmarks by name, in the order in which they run."""
+
+    def autodiff() -> Iterator[Result]:
+        from benchmarks.autodiff import cases as pieces  # imports its peers into this process: the last to run
+
+        yield from (measure(piece, repeats=5 if quick else 31) for piece in pieces())
+
+    found: dict[str, Callable[[], Iterable[Entry]]] = {
+        "train": lambda: measure_training(crew, cases, quick),
+        "predict": lambda: measure_prediction(crew, quick),
+        "many": lambda: measure_many(crew, quick),
+    }
+    if data is not None:
+        found["target"] = lambda: measure_target(crew, data, quick)
+    return found | {
+        "memory": lambda: measure_memory(quick),
+        "latency": lambda: measure_latency(quick),
+        "imports": lambda: [measure_imports(3 if quick else 11)],
+        "autodiff": autodiff,
+    }
+
+
 def main() -> None:
-    cases = autodiff.cases()
-    results = []
-    with Progress() as progress:
-        task = progress.add_task("measuring", total=len(cases) + 1)
-        for case in cases:
-            results.append(measure(case))
-            progress.advance(task)
-        results.append(measure_imports())
-        progress.advance(task)
-    Console().print(table(results))
-    write(results)
+    options = arguments()
+    console, folder = Console(), RESULTS / "quick" if options.quick else RESULTS
+    with Crew() as crew:
+        known = measurements(crew, options.case or list(CASES), options.data, options.quick)
+        chosen = options.which or list(known)
+        for name in chosen:
+            if name not in known:
+                console.print(f"[yellow]{name} needs --data DIR, a folder with letter.csv.xz: left out[/]")
+                continue
+            entries: list[Entry] = []
+            with Progress(
+                SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), transient=True
+            ) as bar:
+                task = bar.add_task(f"{name} …", total=None)
+                for entry in known[name]():
+                    entries.append(entry)
+                    bar.update(task, description=f"{name}: {len(entries)} done, last {entry.name}")
+            save(folder, name, entries)
+            console.print(report.table(report.TITLES[name], entries))
+    plot_training([entry for entry in load(folder, "train") if isinstance(entry, Result)], folder / "train.png")
+    console.print(f"written: {report.write(folder)}")
 
 
-def table(results: list[Result]) -> Table:
-    shown = Table(title="One interleaved run; × is how many times longer than pellucid: median (quartiles)")
-    shown.add_column("case")
-    shown.add_column("who")
-    shown.add_column("time", justify="right")
-    shown.add_column("×", justify="right")
-    for result in results:
-        for i, (name, time) in enumerate(result.microseconds.items()):
-            ratio = "" if i == 0 else spread(*result.ratios()[name])
-            shown.add_row(result.name if i == 0 else "", name, f"{time:,.0f} µs", ratio, end_section=False)
-        shown.add_section()
-    return shown
-
-
-def spread(low: float, middle: float, high: float) -> str:
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
-
-
-def write(results: list[Result]) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    packages = {name: version(name) for name in ("pellucid", "numpy", "autograd", "jax")}
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "machine": platform.machine()}
-    rows = [{"name": r.name, "microseconds": r.microseconds, "ratios": r.ratios()} for r in results]
-    data = {"packages": packages, "machine": machine, "results": rows}
-    (RESULTS / "autodiff.json").write_text(json.dumps(data, indent=2) + "\n")
-    lines = ["| case | who | µs | × pellucid |", "| --- | --- | ---: | ---: |"]
-    for result in results:
-        for name, time in result.microseconds.items():
-            ratio = spread(*result.ratios()[name]) if name in result.ratios() else "1"
-            lines.append(f"| {result.name} | {name} | {time:,.0f} | {ratio} |")
-    (RESULTS / "autodiff.md").write_text("\n".join(lines) + "\n")
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("which", nargs="*", help=f"some of {', '.join(report.TITLES)}; all by default")
+    parser.add_argument("--case", action="append", choices=list(CASES), help="a training case (may be repeated)")
+    parser.add_argument("--quick", action="store_true", help="few and short rounds: does it run?")
+    parser.add_argument("--data", type=Path, help="a folder with letter.csv.xz, for the time to a validation loss")
+    options = parser.parse_args()
+    for name in options.which:
+        if name not in report.TITLES:
+            parser.error(f"there is no benchmark {name!r}: there are {', '.join(report.TITLES)}")
+    return options
 
 
 if __name__ == "__main__":

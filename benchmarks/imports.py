@@ -10,7 +10,7 @@ from benchmarks.timing import Result
 
 def measure_imports(repeats: int = 11) -> Result:
     """Interleaved. Ours includes NumPy's own."""
-    names = ("pellucid", "numpy", "autograd.numpy", "jax")
+    names = ("pellucid", "numpy", "sklearn.neural_network", "torch", "jax")
     times: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(repeats):
         for name in names:

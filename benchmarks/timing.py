@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -19,22 +19,36 @@ class Case:
 @dataclass(frozen=True)
 class Result:
     name: str
-    rounds: dict[str, list[float]]  # seconds of each contestant in each round; ours first
+    rounds: dict[str, list[float]]  # seconds of each contestant in each round
+    unit: str = "call"  # what was done in that time
+    notes: dict[str, str] = field(default_factory=dict)  # how a contestant ran
+    failures: dict[str, str] = field(default_factory=dict)  # why one did not
+    foreign: float = 0.0  # share of the machine that other processes used meanwhile
+    ours: str = "pellucid"
 
     @property
     def microseconds(self) -> dict[str, float]:
         """The median of each contestant."""
         return {name: 1e6 * statistics.median(times) for name, times in self.rounds.items()}
 
+    def spread(self, name: str) -> tuple[float, float, float]:
+        """Quartile, median, quartile of a contestant's seconds."""
+        return _quartiles(self.rounds[name])
+
     def ratios(self) -> dict[str, tuple[float, float, float]]:
-        """How many times longer each peer takes than the first, round by round: quartile, median, quartile."""
-        ours, *peers = self.rounds
+        """How many times longer each peer takes than ours, round by round: quartile, median, quartile."""
         found = {}
-        for peer in peers:
-            each = [theirs / mine for theirs, mine in zip(self.rounds[peer], self.rounds[ours], strict=True)]
-            low, middle, high = statistics.quantiles(each, n=4)
-            found[peer] = (low, middle, high)
+        for peer, times in self.rounds.items():
+            if self.ours in self.rounds and peer != self.ours:
+                found[peer] = _quartiles([b / a for a, b in zip(self.rounds[self.ours], times, strict=True)])
         return found
+
+
+def _quartiles(values: list[float]) -> tuple[float, float, float]:
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
 
 
 def measure(case: Case, repeats: int = 31, seconds: float = 0.02) -> Result:

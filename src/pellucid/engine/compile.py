@@ -12,23 +12,33 @@ from pellucid.graph.core.tree import flatten, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 
-ENGINES: dict[str, Callable[..., Any]] = {"numpy": run}
+ENGINES = ("numpy", "native", "auto")
+
+
+def engine_named(name: str) -> Callable[..., Any]:
+    """The executor of that name: (graph, *arguments) -> results. What the native one lacks, NumPy computes."""
+    if name not in ENGINES:
+        raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {name!r}")
+    if name == "numpy":
+        return run
+    from pellucid.engine.native.fallback import run_or_fall_back, run_where_it_pays
+
+    return run_or_fall_back if name == "native" else run_where_it_pays
 
 
 def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
     """`f` as a recorded, simplified graph that an executor runs.
 
     The graph is made at the first call and for every new combination of shapes and dtypes; `f` must not branch
-    on values. `compiled.graph(*args)` shows the graph that a call would run.
+    on values. `compiled.graph(*args)` shows the graph that a call would run. "native" compiles it; "auto" does so
+    where the sizes say that it pays.
 
     >>> import numpy as np, pellucid as pel
     >>> step = compile(pel.grad(lambda w: np.sum(w * w)))
     >>> step(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    if engine not in ENGINES:
-        raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    execute = ENGINES[engine]
+    execute = engine_named(engine)
     graphs: dict[Any, Graph] = {}
 
     def graph(*args: Any) -> Graph:

@@ -38,6 +38,12 @@ class Optimizer:
         """Calls for one update: 1 without `Accumulate`."""
         return next((link.k for link in self.links if isinstance(link, Accumulate)), 1)
 
+    @property
+    def constant(self) -> bool:
+        """Are its numbers the same at every step?"""
+        parts = (self.rule, *(link for _, link in self._named()))
+        return not isinstance(self.rule.lr, Schedule) and not any(_scheduled(part) for part in parts)
+
     def init(self, params: Arrays) -> Arrays:
         """The state ahead of the first step, flat: "rule.hidden1.weight.m", "ema.hidden1.weight"."""
         for group in self.groups:

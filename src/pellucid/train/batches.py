@@ -62,10 +62,16 @@ class Rows:
 
     def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
         """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""
-        order: Any = None if seed is None else np.random.default_rng([seed, epoch]).permutation(len(self))
+        order = None if seed is None else self.order(seed, epoch)
         for first in range(start * size, len(self), size):
             rows = slice(first, first + size)
             yield self.take(rows if order is None else order[rows])
+
+    def order(self, seed: int | None, epoch: int) -> Any:
+        """The numbers of the rows in the order of an epoch."""
+        if seed is None:
+            return np.arange(len(self))
+        return np.random.default_rng([seed, epoch]).permutation(len(self))
 
 
 @dataclass(frozen=True, eq=False)

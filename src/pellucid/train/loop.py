@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,7 +48,7 @@ class Run:
 
     plan: Plan
     trainer: Trainer
-    now: Snapshot
+    start: Snapshot
     callbacks: Sequence[Callback]
     history: History = field(default_factory=History)
     epoch: int = 0
@@ -62,8 +62,31 @@ class Run:
     stopped: str = ""
     elapsed: float = 0.0
     final: Any = None  # (params, state) that a callback wants the model to end with
+    total: int | None = None  # steps, where that is known beforehand
+    compiled: Any = None  # the native engine's step, where it is used
     _sum: float = 0.0
     _weight: float = 0.0
+    _now: Snapshot | None = None
+
+    def __post_init__(self) -> None:
+        self._now = self.start
+
+    @property
+    def now(self) -> Snapshot:
+        """Parameters, statistics and rule state as they are now."""
+        if self._now is None:
+            self._now = self.compiled.take(self)
+        return self._now
+
+    @now.setter
+    def now(self, snapshot: Snapshot) -> None:
+        self._now = snapshot
+        if self.compiled is not None:
+            self.compiled.put(snapshot, self)
+
+    def touch(self) -> None:
+        """The engine has gone on: what is known of the state is old."""
+        self._now = None
 
     @property
     def lr(self) -> float:
@@ -77,6 +100,11 @@ class Run:
     def prediction(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Parameters and statistics as they would predict now (averages, where there are any)."""
         return self.trainer.optimizer.for_prediction(self.now.params, self.now.rule), self.now.state
+
+    def glance(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The same, to be used at once and not kept: nothing is copied."""
+        now = self.compiled.look() if self._now is None else self._now
+        return self.trainer.optimizer.for_prediction(now.params, now.rule), now.state
 
     def stop(self, reason: str) -> None:
         """End the run after the current batch (or epoch), with a reason."""
@@ -123,16 +151,15 @@ def train(run: Run) -> None:
             if not run.batch:
                 run.epoch, run._sum, run._weight = run.epoch + 1, 0.0, 0.0
                 run.emit("epoch_begin")
-            seed, before = (run.plan.seed if run.plan.shuffle else None), run.batch
-            for batch in run.plan.data.batches(run.plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
-                taken = advance(run, batch, split=listening["gradients"])
+            before = run.batch
+            for taken in parts(run, listening):
                 run.elapsed = time.monotonic() - begin
                 if taken and listening["batch_end"]:
                     run.emit("batch_end")
                 check_limits(run)
                 if run.stopped:
                     break
-                if listening["checkpoint"] and run.batch != run.steps_per_epoch:
+                if listening["batch_end"] and listening["checkpoint"] and run.batch != run.steps_per_epoch:
                     run.emit("checkpoint")
             if run.batch == before and not run.stopped:
                 raise ShapeError("an epoch had no batches: the source of batches is empty")
@@ -151,6 +178,16 @@ def train(run: Run) -> None:
         run.elapsed = time.monotonic() - begin
         run.history.stopped = run.stopped
         run.emit("fit_end")
+
+
+def parts(run: Run, listening: dict[str, bool]) -> Iterator[bool]:
+    """The epoch, batch by batch, or in larger parts where nobody listens to single batches."""
+    if run.compiled is not None:
+        yield from run.compiled.advance(run, single=listening["batch_end"])
+        return
+    seed = run.plan.seed if run.plan.shuffle else None
+    for batch in run.plan.data.batches(run.plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
+        yield advance(run, batch, split=listening["gradients"])
 
 
 def advance(run: Run, batch: Batch, split: bool) -> bool:
@@ -200,7 +237,7 @@ def end_epoch(run: Run) -> None:
         "lr": run.lr,
     }
     if run.plan.validation is not None and run.plan.evaluate is not None:
-        found = run.plan.evaluate(*run.prediction, run.plan.validation)
+        found = run.plan.evaluate(*run.glance(), run.plan.validation)
         row |= {f"val_{name}": value for name, value in found.items()}
     run.logs = row
     run.history.epochs.append(row)

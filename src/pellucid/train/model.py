@@ -19,6 +19,7 @@ from pellucid.train.batches import Rows, Stream, as_inputs, class_weights, is_st
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
 from pellucid.train.config import ConfigError, describe
+from pellucid.train.engine import check_engine, choose
 from pellucid.train.history import History
 from pellucid.train.logging import ProgressBar
 from pellucid.train.loop import Plan, Run, train
@@ -34,7 +35,8 @@ class Model:
 
     `optimizer` is a name, a rule, a chain; `metrics` are names, functions (y, prediction) or scorers; `penalty` is
     added to the mean loss. `settings` puts schedules in the place of numbers of layers or of the loss:
-    {"hidden1.dropout.rate": schedule, "loss.smoothing": schedule}.
+    {"hidden1.dropout.rate": schedule, "loss.smoothing": schedule}. `engine` is "native" (compiled), "numpy", or
+    "auto": native where the sizes say that it pays; `threads` limits its threads (`PELLUCID_THREADS`, else all).
 
     >>> import numpy as np
     >>> from pellucid import nn, optim
@@ -56,7 +58,11 @@ class Model:
         penalty: Penalty | None = None,
         dtype: Any = np.float32,
         settings: dict[str, Schedule] | None = None,
+        engine: str = "auto",
+        threads: int | None = None,
     ) -> None:
+        check_engine(engine, threads)
+        self.engine, self.threads = engine, threads
         self.net = net
         self.loss = find_loss(loss)
         self.optimizer = find_optimizer(optimizer)
@@ -132,6 +138,7 @@ class Model:
                 each.reset()
             if resume is not None:
                 load_run(run, resume)
+            choose(run, self.engine, self.threads, run.total, quiet=not verbose)
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise
@@ -190,7 +197,7 @@ class Model:
         )
         modes = {"loss": "min", "val_loss": "min"} | {f"val_{m.name}": m.mode for m in self.metrics}
         start = Snapshot(self.params, self.state, tuned.init(self.params))
-        return Run(plan, trainer, start, callbacks, History(modes=modes))
+        return Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
 
     def _callbacks(self, callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
         if isinstance(callbacks, Callback) or callable(callbacks):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.autodiff import value_and_grad
-from pellucid.engine import run
+from pellucid.engine import engine_named
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec, spec_of
 from pellucid.graph.core.tree import tree_map
@@ -44,6 +44,7 @@ class Trainer:
     optimizer: Optimizer
     penalty: Any = None
     key: int = 0
+    engine: str = "numpy"
     graphs: dict[str, Graph] = field(default_factory=dict)
 
     # the mathematics, in plain NumPy
@@ -76,17 +77,25 @@ class Trainer:
         self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays
     ) -> tuple[Snapshot, float, float, float]:
         args = ((now.params, now.state, now.rule), _arrays(batch), np.int64(t), numbers, settings)
-        new, value, size, reach = run(self._graph("step", self.whole, args), *args)
+        new, value, size, reach = engine_named(self.engine)(self._graph("step", self.whole, args), *args)
         return Snapshot(*new), float(value), float(np.sqrt(size)), float(np.sqrt(reach))
 
     def gradients(self, now: Snapshot, batch: Batch, t: int, settings: Arrays, watch: Any = None) -> Any:
         """(loss, new statistics), gradients; `watch` sees every value on the way."""
         args = ((now.params, now.state), _arrays(batch), np.int64(t), settings)
-        return run(self._graph("gradient", self.gradient, args), *args, watch=watch)
+        graph = self._graph("gradient", self.gradient, args)
+        if watch is not None:  # node by node, whatever the engine
+            return engine_named("numpy")(graph, *args, watch=watch)
+        return engine_named(self.engine)(graph, *args)
 
     def update(self, now: Snapshot, grads: Arrays, t: int, numbers: Arrays) -> tuple[Arrays, Arrays]:
         args = (now.params, grads, now.rule, np.int64(t + 1), numbers)
-        return run(self._graph("update", self.optimizer.update, args), *args)  # type: ignore[no-any-return]
+        return engine_named(self.engine)(self._graph("update", self.optimizer.update, args), *args)  # type: ignore[no-any-return]
+
+    def graph_of_step(self, now: Snapshot, batch: tuple[Any, ...], numbers: Arrays, settings: Arrays) -> Graph:
+        """The graph of a whole step, with the number of rows left open."""
+        args = ((now.params, now.state, now.rule), batch, np.int64(0), numbers, settings)
+        return self._graph("step", self.whole, args)
 
     def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
         key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights

@@ -1,0 +1,196 @@
+"""The coordinator: starts the workers, and lets them run in turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from benchmarks.contestants import CONTESTANTS
+from benchmarks.meter import Meter, session_ticks
+from benchmarks.timing import Result
+
+ROOT = Path(__file__).parent.parent
+
+
+class WorkerError(Exception):
+    """What a worker could not do."""
+
+
+def environment(threads: int) -> dict[str, str]:
+    """Every thread pool of this size."""
+    pools = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
+    found = os.environ | {f"{pool}_NUM_THREADS": str(threads) for pool in pools} | {"NPROC": str(threads)}
+    if threads == 1:
+        found["XLA_FLAGS"] = f"{found.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
+    paths = [str(ROOT), *filter(None, [found.get("PYTHONPATH")])]
+    return found | {"PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "cpu"}
+
+
+class Worker:
+    """A contestant's process."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the worker)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.worker", CONTESTANTS[name].module, str(threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=environment(threads),
+            start_new_session=True,  # its helpers, too, are known by the session
+        )
+
+    def prepare(self, job: str, spec: dict[str, Any]) -> None:
+        self._ask({"job": job, "spec": spec})
+
+    def run(self, n: int) -> tuple[float, Any]:
+        """Seconds, and what the work returned."""
+        answer = self._ask({"run": n})
+        return answer["seconds"], answer["value"]
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            self.log.seek(0)
+            raise WorkerError(f"the process ended: {self.log.read()[-400:]}")
+        answer: dict[str, Any] = json.loads(line)
+        self._settle()
+        if "error" in answer:
+            raise WorkerError(answer["error"])
+        return answer
+
+    def _settle(self, at_most: float = 0.5) -> None:
+        """Wait until the threads of its pools have stopped spinning."""
+        until = time.perf_counter() + at_most
+        before = session_ticks({self.process.pid})
+        while time.perf_counter() < until:
+            time.sleep(0.03)
+            now = session_ticks({self.process.pid})
+            if now == before > 0:
+                return
+            before = now
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+class Crew:
+    """The workers, started when first needed and kept until the end."""
+
+    def __init__(self) -> None:
+        self._workers: dict[tuple[str, int], Worker] = {}
+
+    @property
+    def sessions(self) -> set[int]:
+        return {worker.process.pid for worker in self._workers.values()}
+
+    def __getitem__(self, key: tuple[str, int]) -> Worker:
+        if key not in self._workers or self._workers[key].process.poll() is not None:
+            self._workers[key] = Worker(*key)
+        return self._workers[key]
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for worker in self._workers.values():
+            worker.close()
+
+
+@dataclass
+class Racer:
+    """A contestant with a number of threads. `n` is how many pieces of work fill a round."""
+
+    peer: str
+    threads: int
+    worker: Worker
+    n: int
+    trial: float
+    times: list[float] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+
+def race(
+    crew: Crew,
+    name: str,
+    job: str,
+    spec: dict[str, Any],
+    who: tuple[str, ...],
+    *,
+    units: float = 1.0,
+    unit: str = "call",
+    rounds: int = 9,
+    seconds: float = 0.3,
+    seeded: str = "",
+) -> Result:
+    """Interleaved rounds; in each, every contestant works for about `seconds`. One piece of work counts as `units`.
+
+    Of a contestant's numbers of threads the one with the better median counts. `seeded` is for work whose argument is
+    a seed: it is done once in a round, and `seeded` names what it returns.
+    """
+    racers, failures = _entered(crew, job, spec, who, seconds, bool(seeded))
+    meter = Meter(crew.sessions)
+    for i in range(rounds):
+        for racer in racers:
+            took, value = racer.worker.run(i + 1 if seeded else racer.n)
+            racer.times.append(took / (units if seeded else units * racer.n))
+            racer.values.append(value)
+    best: dict[str, Racer] = {}
+    for racer in sorted(racers, key=lambda racer: statistics.median(racer.times)):
+        best.setdefault(racer.peer, racer)
+    best = {peer: best[peer] for peer in who if peer in best}
+    notes = {peer: f"{racer.threads} thread{'s' * (racer.threads > 1)}" for peer, racer in best.items()}
+    if seeded:
+        notes = {peer: f"{notes[peer]}, {statistics.median(best[peer].values):g} {seeded}" for peer in best}
+    times = {peer: racer.times for peer, racer in best.items()}
+    return Result(name, times, unit, notes, failures, meter.foreign())
+
+
+def _entered(
+    crew: Crew, job: str, spec: dict[str, Any], who: tuple[str, ...], seconds: float, seeded: bool
+) -> tuple[list[Racer], dict[str, str]]:
+    """Everyone who can do the job, without numbers of threads that are clearly slower; and why others cannot."""
+    racers, failures = [], {}
+    for peer in who:
+        tried = []
+        for threads in CONTESTANTS[peer].threads:
+            try:
+                worker = crew[peer, threads]
+                worker.prepare(job, spec)
+                tried.append(Racer(peer, threads, worker, *_calibrated(worker, 0.0 if seeded else seconds)))
+            except WorkerError as error:
+                failures[peer] = str(error)
+                break
+        racers += [racer for racer in tried if racer.trial <= 1.4 * min(each.trial for each in tried)]
+    return racers, failures
+
+
+def _calibrated(worker: Worker, seconds: float) -> tuple[int, float]:
+    """How many pieces of work fill `seconds`, and how long one takes. The first, which may compile, is not counted."""
+    worker.run(1)
+    n, took = 1, worker.run(1)[0]
+    while took < seconds:
+        n = int(n * min(100.0, max(1.5, 1.1 * seconds / max(took, 1e-6)))) + 1
+        took = worker.run(n)[0]
+    return n, took / n

@@ -1,0 +1,284 @@
+"""A program bound to sizes: the arena, and for each thread a table of what to call with which words."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native import blas, cache, fixed
+from pellucid.engine.native.fuse import Call, Loop, base, flipped
+from pellucid.engine.native.memory import plan
+from pellucid.engine.native.moves import moves
+from pellucid.engine.native.program import Program, as_word
+from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts
+from pellucid.engine.native.values import LEAVES, Value, evaluate, size_of
+from pellucid.graph.core.dims import product, resolve
+
+BYTES = 8
+PRIVATE = 64
+"""Between the copies of a number that each thread has for itself."""
+
+
+class Arena:
+    """Aligned memory that lives as long as something refers to it."""
+
+    def __init__(self, size: int) -> None:
+        self.memory = np.zeros(size + 64, np.uint8)
+        self.address = -(-self.memory.ctypes.data // 64) * 64
+
+    def array(self, offset: int, shape: tuple[int, ...], dtype: Any) -> Any:
+        start = self.address - self.memory.ctypes.data + offset
+        count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        return self.memory[start : start + count].view(dtype).reshape(shape)
+
+
+class Memory:
+    """Where every kept array of a program lies, for sizes up to a largest one."""
+
+    def __init__(self, program: Program, largest: Mapping[str, int], outside: set[int]) -> None:
+        self.program = program
+        made = {x.number: x for step in program.steps for x in step.writes}
+        several = program.private if program.threads > 1 else set()  # thread 0 may use an array from outside
+        wanted = {
+            number: size_of(x.shape, largest) * x.dtype.itemsize
+            for number, x in made.items()
+            if number not in program.overwrites and (number not in outside or number in several)
+        }
+        scratch = {}
+        for step in program.steps:
+            if isinstance(step, Loop):
+                kernel = program.kernels[id(step)]
+                columns = _columns(step, largest)
+                for i, x in enumerate(kernel.scratch):
+                    scratch[-1 - len(scratch)] = (id(step), i, columns * x.dtype.itemsize)
+        partial = {x.number for s in program.steps if isinstance(s, Loop) for x in in_parts(s)}
+        parts: dict[int, int] = {}
+        if program.threads > 1:  # the parts themselves, beside the sums
+            for number in partial:
+                parts[-1000000 - number] = size_of(made[number].shape, largest) * made[number].dtype.itemsize
+        extended = _alias_lifetimes(program)
+        outputs = {_place(program, x).number for x in program.lowered.outputs}
+        places, size = plan(extended, wanted, program.private, program.threads, outputs)
+        at = size
+        self.offsets: dict[tuple[int, int], int] = {}
+        for number, place in places.items():
+            for thread in range(program.threads):
+                self.offsets[number, thread] = place.offset + (place.size * thread if place.copies > 1 else 0)
+        for number, bytes_ in parts.items():
+            room = -(-max(bytes_, 1) // 64) * 64
+            for thread in range(program.threads):
+                self.offsets[number, thread] = at
+                at += room
+        self.scratch: dict[tuple[int, int, int], int] = {}
+        for ident, i, bytes_ in scratch.values():
+            for thread in range(program.threads):
+                self.scratch[ident, i, thread] = at
+                at += -(-max(bytes_, 1) // 64) * 64
+        self.arena = Arena(at)
+        self.size = at
+        self.constants = {x.number: np.ascontiguousarray(x.settings["array"]) for x in program.lowered.values if x.op == "constant"}
+        self.outside: dict[int, int] = {}  # addresses of arrays from outside
+        self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
+
+    def address(self, x: Value, thread: int) -> int:
+        x = _place(self.program, x)
+        if x.number in self.outside and (thread == 0 or x.number not in self.program.private or x.op == "input"):
+            return self.outside[x.number] + (thread * PRIVATE if x.number in self.own else 0)
+        if x.op == "constant":
+            return int(self.constants[x.number].ctypes.data)
+        return self.arena.address + self.offsets[x.number, thread]
+
+    def part(self, x: Value, thread: int) -> int:
+        """Where a thread puts its part of a reduction."""
+        if self.program.threads == 1:
+            return self.address(x, thread)
+        return self.arena.address + self.offsets[-1000000 - x.number, thread]
+
+
+def _place(program: Program, x: Value) -> Value:
+    """The array in whose place a value lies."""
+    x = base(x)
+    while x.number in program.overwrites:
+        x = program.overwrites[x.number]
+    return x
+
+
+def _alias_lifetimes(program: Program) -> list[Any]:
+    """The steps with every array replaced by the one in whose place it lies."""
+
+    class Used:
+        def __init__(self, step: Step) -> None:
+            self.reads = [_place(program, x) for x in step.reads]
+            self.writes = [_place(program, x) for x in step.writes]
+
+    return [step if isinstance(step, Barrier) else Used(step) for step in program.steps]
+
+
+def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
+    return 1 if loop.cut is None else int(resolve(product(loop.space[loop.cut :]), sizes))
+
+
+def share(count: int, threads: int, thread: int) -> tuple[int, int]:
+    """The part of `count` rows that a thread works on."""
+    return count * thread // threads, count * (thread + 1) // threads
+
+
+class Table:
+    """Words for one thread, and the entries (function, table) of the program."""
+
+    def __init__(self) -> None:
+        self.words: list[int] = []
+        self.entries: list[tuple[int, int]] = []
+        self.inside: list[tuple[int, int]] = []  # words that hold the address of another word
+
+    def add(self, function: int, words: list[int]) -> int:
+        at = len(self.words)
+        self.words += words
+        self.entries.append((function, at))
+        return at
+
+    def finish(self) -> tuple[Any, Any]:
+        words = np.array(self.words or [0], np.int64)
+        start = words.ctypes.data
+        for at, target in self.inside:
+            words[at] = start + BYTES * target
+        entries = np.array([(f, start + BYTES * t) for f, t in self.entries] or [(0, 0)], np.int64)
+        return words, entries
+
+
+class Binding:
+    """The tables of a program for one assignment of sizes."""
+
+    def __init__(self, program: Program, memory: Memory, sizes: Mapping[str, int], barrier: int) -> None:
+        self.program, self.memory, self.sizes = program, memory, sizes
+        self.tables = []
+        self.entries = []
+        self.barrier = barrier
+        names = {"gemm": fixed.GEMM, "barrier": fixed.BARRIER, "check": fixed.CHECK}
+        self.builtin = dict(zip(names, cache.addresses(names.values()), strict=True))
+        kernels = cache.addresses(k.source for k in program.kernels.values())
+        self.kernel_address = dict(zip(program.kernels, kernels, strict=True))
+        for thread in range(program.threads):
+            table = Table()
+            for step in program.steps:
+                self._encode(step, thread, table)
+            words, entries = table.finish()
+            self.tables.append(words)
+            self.entries.append(entries)
+
+    def _encode(self, step: Step, thread: int, table: Table) -> None:
+        encode: Callable[..., None] = {
+            Loop: self._loop,
+            Call: self._call,
+            Barrier: self._barrier,
+            Combine: self._combine,
+            Check: self._check,
+        }[type(step)]
+        encode(step, thread, table)
+
+    def _loop(self, loop: Loop, thread: int, table: Table) -> None:
+        kernel = self.program.kernels[id(loop)]
+        first, last, columns = self._range(loop, thread)
+        parts = set(in_parts(loop))
+        words = [first, last, columns]
+        words += [self.memory.address(x, thread) for x in loop.leaves]
+        words += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
+        here = self.memory.arena.address
+        words += [here + self.memory.scratch[id(loop), i, thread] for i in range(len(kernel.scratch))]
+        for x in kernel.numbers:
+            value = evaluate(x, self.sizes)
+            words.append(as_word(value if x.dtype.kind in "iub" else float(value)))
+        words += [blas.special(name) for name in kernel.functions]
+        table.add(self.kernel_address[id(loop)], words)
+
+    def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
+        """Rows of the thread and columns; a flat loop counts elements."""
+        space = [int(resolve(s, self.sizes)) for s in loop.space]
+        axis = next((i for i, s in enumerate(loop.space) if s != 1), None)
+        if axis is None:
+            return 0, 1, 1
+        end = len(space) if loop.cut is None else loop.cut
+        unit = int(np.prod(space[axis + 1 : end], dtype=np.int64))
+        first, last = share(space[axis], self.program.threads, thread)
+        columns = 1 if loop.cut is None else int(np.prod(space[loop.cut :], dtype=np.int64))
+        return first * unit, last * unit, columns
+
+    def _barrier(self, step: Barrier, thread: int, table: Table) -> None:
+        table.add(self.builtin["barrier"], [self.barrier, self.program.threads])
+
+    def _check(self, step: Check, thread: int, table: Table) -> None:
+        words = [len(step.values)]
+        for x in step.values:
+            words += [self.memory.address(x, thread), int(x.dtype == np.float64)]
+        table.add(self.builtin["check"], words)
+
+    def _combine(self, step: Combine, thread: int, table: Table) -> None:
+        x = step.value
+        (function,) = cache.addresses([fixed.combine(x.settings["kind"], x.dtype.name)])
+        count = size_of(x.shape, self.sizes)
+        first = self.memory.part(x, 0)
+        between = self.memory.part(x, 1) - first
+        words = [0, count, self.program.threads, first, between, self.memory.address(x, thread)]
+        table.add(function, words)
+
+    def _call(self, step: Call, thread: int, table: Table) -> None:
+        if step.value.op == "matmul":
+            self._product(step, thread, table)
+        elif thread == 0:
+            for source, words in moves(step.value, self.sizes, lambda x: self.memory.address(x, 0)):
+                (function,) = cache.addresses([source])
+                table.add(function, words)
+
+    def _product(self, step: Call, thread: int, table: Table) -> None:
+        """Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse."""
+        out, (left, right) = step.value, step.value.args
+        *lead, m, n = (int(resolve(s, self.sizes)) for s in out.shape)
+        k = int(resolve(left.shape[-1], self.sizes))
+        item = out.dtype.itemsize
+        batches = int(np.prod(lead, dtype=np.int64)) if lead else 1
+        first, last = share(m, self.program.threads, thread)
+        begin, end = 0, batches
+        if lead:
+            unit = batches // max(lead[0], 1)
+            begin, end = (unit * s for s in share(lead[0], self.program.threads, thread))
+            first, last = 0, m
+        a, b, c = (self.memory.address(x, thread) for x in (*step.args, out))
+        if last <= first or n == 0:
+            return
+        turned_a, turned_b = flipped(left), flipped(right)
+        lda, ldb = (m if turned_a else k), (k if turned_b else n)
+        offset = first * item if turned_a else first * k * item
+        library = blas.library()
+        one = int(np.float32(1).view(np.int32)) if item == 4 else as_word(1.0)
+        for i in range(begin, end):
+            at = len(table.words) + 14
+            places = {
+                0: library.sgemm if item == 4 else library.dgemm,
+                7: b + i * k * n * item,
+                9: a + i * m * k * item + offset,
+                12: c + i * m * n * item + first * n * item,
+            }
+            values = [
+                ord("T" if turned_b else "N"),
+                ord("T" if turned_a else "N"),
+                n,
+                last - first,
+                max(k, 0),
+                one,
+                max(ldb, 1),
+                max(lda, 1),
+                0,
+                max(n, 1),
+            ]
+            words = [places.get(j, 0) for j in range(14)]
+            pointing = [1, 2, 3, 4, 5, 6, 8, 10, 11, 13]
+            start = table.add(self.builtin["gemm"], words + values)
+            table.inside += [(start + j, at + v) for v, j in enumerate(pointing)]
+
+
+def function_at(address: int) -> Any:
+    """A kernel as a Python callable that lets other threads run."""
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)

@@ -1,0 +1,219 @@
+"""Kernels that are the same for every program: products, barriers, sums of parts, moves."""
+
+from __future__ import annotations
+
+from pellucid.engine.native.expressions import NAMES
+from pellucid.engine.native.values import REDUCTIONS
+
+_HEAD = "from pellucid.engine.native.kernel_parts import {names}\n\n\ndef kernel(a):\n"
+
+GEMM = _HEAD.format(names="call_gemm") + "    call_gemm(a)\n    return 0\n"
+
+# [counter, threads]: the last to arrive opens the barrier for all
+BARRIER = (
+    _HEAD.format(names="atomic_add, atomic_load, word, yield_processor")
+    + """    counter, threads = word(a, 0), word(a, 1)
+    target = (atomic_add(counter, 1) // threads + 1) * threads
+    turns = 0
+    while atomic_load(counter) < target:
+        turns += 1
+        if turns > 20000:
+            yield_processor()
+    return 0
+"""
+)
+
+# [count, (address, is float64) ...]: 1 if one of the numbers is not finite
+CHECK = (
+    _HEAD.format(names="INFINITY, f64, load_f32, load_f64, magnitude, word")
+    + """    for i in range(word(a, 0)):
+        place = word(a, 1 + 2 * i)
+        x = load_f64(place, 0, 1) if word(a, 2 + 2 * i) else f64(load_f32(place, 0, 2))
+        if not (magnitude(x) < INFINITY):
+            return 1
+    return 0
+"""
+)
+
+# [bytes, target]
+ZERO = (
+    _HEAD.format(names="store_i8, i8, word")
+    + """    for i in range(word(a, 0)):
+        store_i8(word(a, 1), i, i8(0), 0)
+    return 0
+"""
+)
+
+
+def combine(kind: str, dtype: str) -> str:
+    """[first, last, parts, address of the first part, bytes between parts, target]: all parts, in their order."""
+    T = NAMES[dtype]
+    step = {
+        "sum": "x + y",
+        "prod": "x * y",
+        "any": "x | y",
+        "all": "x & y",
+        "max": "y if (y > x) | (y != y) else x",
+        "min": "y if (y < x) | (y != y) else x",
+    }[kind]
+    assert kind in REDUCTIONS
+    return (
+        _HEAD.format(names=f"load_{T}, store_{T}, word")
+        + f"""    first, last, parts, source, step, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3), word(a, 4), word(a, 5)
+    for i in range(first, last):
+        store_{T}(target, i, load_{T}(source, i, 1), 0)
+    for part in range(1, parts):
+        place = source + part * step
+        for i in range(first, last):
+            x = load_{T}(target, i, 0)
+            y = load_{T}(place, i, 1)
+            store_{T}(target, i, {step}, 0)
+    return 0
+"""
+    )
+
+
+def move(itemsize: int) -> str:
+    """[axes, source, target, sizes, steps in the source, steps in the target (in elements)]"""
+    T = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}[itemsize]
+    return (
+        _HEAD.format(names=f"load_{T}, store_{T}, word")
+        + f"""    axes, source, target = word(a, 0), word(a, 1), word(a, 2)
+    total = 1
+    for d in range(axes - 1):
+        total *= word(a, 3 + d)
+    inner = word(a, 2 + axes)
+    step_in, step_out = word(a, 2 + 2 * axes), word(a, 2 + 3 * axes)
+    for number in range(total):
+        rest, at, to = number, 0, 0
+        for back in range(axes - 1):
+            d = axes - 2 - back
+            size = word(a, 3 + d)
+            at += (rest % size) * word(a, 3 + axes + d)
+            to += (rest % size) * word(a, 3 + 2 * axes + d)
+            rest //= size
+        for i in range(inner):
+            store_{T}(target, to + i * step_out, load_{T}(source, at + i * step_in, 1), 0)
+    return 0
+"""
+    )
+
+
+def gather(dtype: str, scatter: bool) -> str:
+    """Elements by index arrays, out of an array or (adding) into one.
+
+    [index arrays k, gathered elements, rest axes r, source, target, k x (address, size, step),
+     r x (size, step in the array, step on the other side), step of a gathered element on the other side]
+    """
+    T = NAMES[dtype]
+    action = (
+        f"store_{T}(target, at + there, load_{T}(target, at + there, 0) + load_{T}(source, to + here, 1), 0)"
+        if scatter
+        else f"store_{T}(target, to + here, load_{T}(source, at + there, 1), 0)"
+    )
+    return (
+        _HEAD.format(names=f"load_{T}, store_{T}, load_i64, word")
+        + f"""    k, count, r, source, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3), word(a, 4)
+    rest_at = 5 + 3 * k
+    total = 1
+    for d in range(r):
+        total *= word(a, rest_at + 3 * d)
+    step = word(a, rest_at + 3 * r)
+    for g in range(count):
+        at = 0
+        for i in range(k):
+            index = load_i64(word(a, 5 + 3 * i), g, 2)
+            size = word(a, 6 + 3 * i)
+            index = index + size if index < 0 else index
+            if index < 0 or index >= size:
+                return 2
+            at += index * word(a, 7 + 3 * i)
+        to = g * step
+        for number in range(total):
+            rest, there, here = number, 0, 0
+            for back in range(r):
+                d = r - 1 - back
+                size = word(a, rest_at + 3 * d)
+                there += (rest % size) * word(a, rest_at + 3 * d + 1)
+                here += (rest % size) * word(a, rest_at + 3 * d + 2)
+                rest //= size
+            {action}
+    return 0
+"""
+    )
+
+
+def along(op: str, dtype: str) -> str:
+    """argmax, argmin, cumsum along rows: [rows, columns, source, target]"""
+    T = NAMES[dtype]
+    sign = ">" if op == "argmax" else "<"
+    body = {
+        "cumsum": f"""        total = load_{T}(source, i * columns, 1) if columns > 0 else load_{T}(source, 0, 1)
+        for j in range(columns):
+            total = load_{T}(source, i * columns + j, 1) if j == 0 else total + load_{T}(source, i * columns + j, 1)
+            store_{T}(target, i * columns + j, total, 0)
+"""
+    }.get(
+        op,
+        f"""        best, place = load_{T}(source, i * columns, 1), 0
+        for j in range(1, columns):
+            x = load_{T}(source, i * columns + j, 1)
+            if (x {sign} best) | ((x != x) & (best == best)):
+                best, place = x, j
+        store_i64(target, i, place, 0)
+""",
+    )
+    names = f"load_{T}, store_{T}" + ("" if T == "i64" else ", store_i64")
+    return (
+        _HEAD.format(names=f"{names}, word")
+        + f"""    rows, columns, source, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3)
+    for i in range(rows):
+{body}    return 0
+"""
+    )
+
+
+# the loop that never returns to the interpreter: see run.py for the words
+RUN = (
+    _HEAD.format(names="call_kernel, copy_memory, load_i64, store_i64, word")
+    + """    batch = word(a, 13)
+    order = word(a, 12)
+    for k in range(word(a, 0), word(a, 1)):
+        short = k == word(a, 2)
+        entries = word(a, 5) if short else word(a, 3)
+        count = word(a, 6) if short else word(a, 4)
+        first = word(a, 16) if short else word(a, 14)
+        last = word(a, 17) if short else word(a, 15)
+        given = word(a, 7)
+        for s in range(given):
+            store_i64(word(word(a, 9), s), 0, load_i64(word(a, 8), k * given + s, 1), 0)
+        for g in range(word(a, 10)):
+            source = word(word(a, 11), 3 * g)
+            target = word(word(a, 11), 3 * g + 1)
+            size = word(word(a, 11), 3 * g + 2)
+            if size == 8:
+                for r in range(first, last):
+                    store_i64(target, r, load_i64(source, load_i64(order, k * batch + r, 1), 2), 3)
+            else:
+                for r in range(first, last):
+                    copy_memory(target + r * size, source + load_i64(order, k * batch + r, 1) * size, size)
+        status = 0
+        for e in range(count):
+            status = call_kernel(load_i64(entries, 2 * e, 4), load_i64(entries, 2 * e + 1, 4))
+            if status != 0:
+                break
+        results = word(a, 18)
+        for s in range(results):
+            store_i64(word(a, 20), k * results + s, load_i64(word(word(a, 19), s), 0, 1), 0)
+        if status != 0:
+            store_i64(a, 21, k, 63)
+            return status
+    store_i64(a, 21, word(a, 1), 63)
+    return 0
+"""
+)
+
+# [bytes, source, target]
+COPY = (
+    _HEAD.format(names="copy_memory, word") + "    copy_memory(word(a, 2), word(a, 1), word(a, 0))\n    return 0\n"
+)

@@ -1,0 +1,159 @@
+"""Elements in other places: transposing, slicing, joining, gathering. Each is a few words for a fixed kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native import fixed
+from pellucid.engine.native.fuse import base
+from pellucid.engine.native.values import Value, size_of
+from pellucid.graph.core.dims import resolve
+from pellucid.graph.core.primitive import REGISTRY
+from pellucid.graph.primitives.indexing import SLOT
+
+Work = list[tuple[str, list[int]]]
+
+
+def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -> Work:
+    """(source of a kernel, its table) for each thing to do."""
+    shape = tuple(int(resolve(s, sizes)) for s in x.shape)
+    settings = {k: resolve(v, sizes) for k, v in x.settings.items()}
+    target = address(x)
+    if x.op in ("argmax", "argmin", "cumsum"):
+        source = x.args[0]
+        *lead, columns = (int(resolve(s, sizes)) for s in source.shape)
+        rows = int(np.prod(lead, dtype=np.int64))
+        return [(fixed.along(x.op, source.dtype.name), [rows, columns, address(base(source)), target])]
+    if x.op == "concatenate":
+        return _concatenated(x, shape, settings["axis"], sizes, address)
+    source = x.args[0]
+    inside = tuple(int(resolve(s, sizes)) for s in source.shape)
+    array = _phantom(inside, source.dtype)
+    start = address(base(source))
+    if x.op == "pad":
+        whole = _phantom(shape, x.dtype)
+        part = whole[tuple(slice(b, b + s) for s, (b, _) in zip(inside, settings["width"], strict=True))]
+        return [_zero(x, sizes, target), *_copy(array, start, part, target, whole, array)]
+    if x.op in ("getitem", "scatter_add") and len(x.args) > 1:
+        return _indexed(x, shape, inside, settings["spec"], sizes, address)
+    if x.op == "scatter_add":
+        whole = _phantom(shape, x.dtype)
+        return [_zero(x, sizes, target), *_copy(array, start, whole[settings["spec"]], target, whole, array)]
+    if x.op == "spread":
+        taken = np.broadcast_to(array, shape)
+    elif x.op == "transpose":
+        taken = np.transpose(array, settings["axes"])
+    elif x.op == "flip":
+        taken = np.flip(array, settings["axis"])
+    elif x.op == "getitem":
+        taken = array[settings["spec"]]
+    else:
+        taken = REGISTRY[x.op].value(array, **settings)
+    made = _phantom(shape, x.dtype)
+    return _copy(taken, start, made, target, made, array)
+
+
+def _phantom(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array of which only shape and steps are ever used."""
+    strides = np.empty(0)
+    size, steps = np.dtype(dtype).itemsize, []
+    for s in reversed(shape):
+        steps.append(size)
+        size *= max(s, 1)
+    del strides
+    return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, tuple(reversed(steps)))
+
+
+def _offset(view: Any, whole: Any) -> int:
+    return int(view.__array_interface__["data"][0] - whole.__array_interface__["data"][0])
+
+
+def _copy(taken: Any, start: int, made: Any, target: int, made_whole: Any, taken_whole: Any) -> Work:
+    """From a view of one array into a view of another."""
+    item = taken.itemsize
+    if not taken.size:
+        return []
+    shape = taken.shape or (1,)
+    steps_in = taken.strides or (item,)
+    steps_out = made.strides or (item,)
+    words = [len(shape), start + _offset(taken, taken_whole), target + _offset(made, made_whole), *shape]
+    words += [s // item for s in steps_in] + [s // item for s in steps_out]
+    return [(fixed.move(item), [int(w) for w in words])]
+
+
+def _zero(x: Value, sizes: Mapping[str, int], target: int) -> tuple[str, list[int]]:
+    return fixed.ZERO, [size_of(x.shape, sizes) * x.dtype.itemsize, target]
+
+
+def _concatenated(x: Value, shape: Any, axis: int, sizes: Mapping[str, int], address: Callable[[Value], int]) -> Work:
+    whole, at, work = _phantom(shape, x.dtype), 0, []
+    for a in x.args:
+        inside = tuple(int(resolve(s, sizes)) for s in a.shape)
+        array = _phantom(inside, a.dtype)
+        part = whole[(slice(None),) * axis + (slice(at, at + inside[axis]),)]
+        at += inside[axis]
+        work += _copy(array, address(base(a)), part, address(x), whole, array)
+    return work
+
+
+def _indexed(
+    x: Value, shape: Any, inside: Any, spec: Any, sizes: Mapping[str, int], address: Callable[[Value], int]
+) -> Work:
+    """getitem and scatter_add with index arrays, of one common shape; slices and numbers beside them."""
+    outer = inside if x.op == "getitem" else shape  # the array that is indexed
+    array = _phantom(outer, x.dtype)
+    item = array.itemsize
+    consumed = sum(p is not None and p is not Ellipsis for p in spec)
+    parts: list[Any] = []
+    if not any(p is Ellipsis for p in spec):
+        spec = (*spec, Ellipsis)
+    for p in spec:
+        parts += [slice(None)] * (len(outer) - consumed) if p is Ellipsis else [p]
+    arrays = list(x.args[1:])
+    shapes = {tuple(int(resolve(s, sizes)) for s in a.shape) for a in arrays}
+    if len(shapes) != 1:
+        raise NotImplementedError("index arrays of several shapes")
+    (gathered,) = shapes
+    advanced = [i for i, p in enumerate(parts) if p is SLOT or isinstance(p, int)]
+    together = advanced[-1] - advanced[0] + 1 == len(advanced)
+    start, axis, rest, indexes = 0, 0, [], []
+    position: list[tuple[str, int]] = []  # the axes of the other side, in order
+    if not together:
+        position.append(("gathered", 0))
+    numbers = iter(arrays)
+    for i, p in enumerate(parts):
+        if together and i == advanced[0]:
+            position.append(("gathered", 0))
+        if p is None:
+            position.append(("new", 0))
+            continue
+        step = array.strides[axis] // item
+        if p is SLOT:
+            indexes.append((address(base(next(numbers))), outer[axis], step))
+        elif isinstance(p, int):
+            start += (p % outer[axis]) * step
+        else:
+            first, stop, by = p.indices(outer[axis])
+            start += first * step
+            rest.append([len(range(first, stop, by)), step * by, 0])
+            position.append(("rest", len(rest) - 1))
+        axis += 1
+    count = int(np.prod(gathered, dtype=np.int64))
+    stride, along = 1, 0
+    for what, which in reversed(position):
+        if what == "gathered":
+            along, stride = stride, stride * count
+        elif what == "rest":
+            rest[which][2] = stride
+            stride *= rest[which][0]
+    other = x.args[0] if x.op == "scatter_add" else x
+    indexed, flat = (address(x), address(base(other))) if x.op == "scatter_add" else (address(base(x.args[0])), address(x))
+    indexed += start * item
+    ends = [flat, indexed] if x.op == "scatter_add" else [indexed, flat]
+    words = [len(indexes), count, len(rest), *ends]
+    words += [w for entry in indexes for w in entry] + [w for entry in rest for w in entry] + [along]
+    kernel = (fixed.gather(x.dtype.name, x.op == "scatter_add"), [int(w) for w in words])
+    return [_zero(x, sizes, address(x)), kernel] if x.op == "scatter_add" else [kernel]

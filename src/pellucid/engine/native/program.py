@@ -1,0 +1,117 @@
+"""A program: the instructions of a graph for a number of threads, ready to be bound to sizes and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native import cache
+from pellucid.engine.native.fuse import Instruction, Loop, base, fuse
+from pellucid.engine.native.lower import Lowered, lower
+from pellucid.engine.native.memory import over_dying
+from pellucid.engine.native.schedule import Check, Step, can_overwrite, in_parts, is_single, schedule
+from pellucid.engine.native.source import Kernel, kernel_of
+from pellucid.engine.native.values import Value, evaluate
+from pellucid.graph.graph import Graph
+
+
+@dataclass
+class Program:
+    """What the passes made of a graph. Print it to read it; `explain()` counts its work.
+
+    `updates` pairs outputs with the inputs they replace in the next step (parameters, rule state): they are
+    overwritten where that is safe.
+    """
+
+    graph: Graph
+    lowered: Lowered
+    threads: int
+    instructions: list[Instruction]
+    steps: list[Step]
+    kernels: dict[int, Kernel]  # by the loop's id
+    overwrites: dict[int, Value]  # value -> the array in whose place it is written
+    updates: dict[int, int]  # output -> input, where it is written in place
+    private: set[int]  # arrays of which each thread has its own
+    sources: list[str] = field(default_factory=list)
+
+    def suits(self, sizes: Mapping[str, int]) -> bool:
+        """Does it hold for these sizes?"""
+        return all(bool(evaluate(question, sizes)) == answer for question, answer in self.lowered.guards)
+
+    def __str__(self) -> str:
+        from pellucid.engine.native.show import listing
+
+        return listing(self)
+
+    def explain(self, **sizes: int) -> Any:
+        """Kernels, buffers, floating-point operations and bytes of each instruction, for given open sizes."""
+        from pellucid.engine.native.show import explanation
+
+        return explanation(self, sizes)
+
+
+def build(
+    graph: Graph,
+    sizes: Mapping[str, int],
+    threads: int = 1,
+    updates: Mapping[int, int] | None = None,
+    check: Sequence[int] = (),
+) -> Program:
+    """All passes. `check` are outputs that must be finite before anything is overwritten."""
+    lowered = lower(graph, sizes)
+    instructions = fuse(lowered)
+    in_place: dict[int, int] = {}
+    overwrites: dict[int, Value] = {}
+    claimed: set[int] = set()
+    for output, place in (updates or {}).items():
+        new, old = base(lowered.outputs[output]), lowered.inputs[place]
+        wanted = sum(base(o) is new for o in lowered.outputs) == 1
+        if wanted and old.number not in claimed:
+            if is_single(new) and any(new in i.writes and isinstance(i, Loop) for i in instructions):
+                safe = _single_can_overwrite(instructions, new, old)
+            else:
+                safe = can_overwrite(instructions, new, old)
+            if safe:
+                in_place[output] = place
+                overwrites[new.number] = old
+                claimed.add(old.number)
+    outputs = {base(x).number for x in lowered.outputs}
+    overwrites |= over_dying(instructions, overwrites, outputs)
+    checked = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
+    steps = schedule(instructions, threads, overwrites, checked)
+    kernels = {}
+    for step in steps:
+        if isinstance(step, Loop):
+            leaves = {x.number for x in step.leaves}
+            aliases = {r.number: overwrites[r.number].number for r in step.roots if r.number in overwrites}
+            kernels[id(step)] = kernel_of(step, {k: v for k, v in aliases.items() if v in leaves})
+    private = {x.number for x in lowered.values if is_single(x)}
+    if threads > 1:
+        private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
+    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private)
+
+
+def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -> bool:
+    """A number that each thread has for itself: nobody may read the old one after the loop that makes the new one."""
+    writer = next(i for i in instructions if new in i.writes)
+    return new.dtype == old.dtype and new.op != "reduce" and all(
+        i is writer or instructions.index(i) < instructions.index(writer)
+        for i in instructions
+        if old in map(base, i.reads)
+    )
+
+
+def load(program: Program) -> dict[str, int]:
+    """Addresses of all kernels of a program, by source."""
+    sources = [k.source for k in program.kernels.values()]
+    return dict(zip(sources, cache.addresses(sources), strict=True))
+
+
+def as_word(x: Any) -> int:
+    """The 64 bits that stand for a number in a table."""
+    if isinstance(x, bool | int | np.integer | np.bool_):
+        return int(x) if -(2**63) <= int(x) < 2**63 else int(np.uint64(int(x)).view(np.int64))
+    return int(np.float64(x).view(np.int64))

@@ -1,0 +1,91 @@
+"""Running a bound program: the words of the compiled loop, and the threads that execute it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Sequence
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native import blas, cache, fixed
+from pellucid.engine.native.binding import Binding, function_at
+
+WORDS = 24
+
+
+def default_threads() -> int:
+    """`PELLUCID_THREADS`, or the processors that this process may use."""
+    given = os.environ.get("PELLUCID_THREADS")
+    if given:
+        if not given.isdigit() or int(given) < 1:
+            raise ValueError(f"PELLUCID_THREADS is a number from 1, got {given!r}")
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.cache
+def runner() -> Any:
+    """The compiled loop over steps and instructions."""
+    (address,) = cache.addresses([fixed.RUN])
+    return function_at(address)
+
+
+def job(binding: Binding, thread: int) -> Any:
+    """The words of one run of the program, without batches: a call."""
+    words = np.zeros(WORDS, np.int64)
+    entries = binding.entries[thread]
+    words[1], words[2] = 1, -1
+    words[3] = words[5] = entries.ctypes.data
+    words[4] = words[6] = len(entries) if entries[0, 0] else 0
+    return words
+
+
+class Crew:
+    """Threads that wait for work. Thread 0 is the caller itself."""
+
+    def __init__(self) -> None:
+        self.queues: list[Any] = []
+        self.done: SimpleQueue[int] = SimpleQueue()
+        self.lock = threading.Lock()
+
+    def run(self, jobs: Sequence[Any]) -> int:
+        """Execute one job on each thread; the status of thread 0."""
+        run = runner()
+        if len(jobs) == 1:
+            return int(run(jobs[0].ctypes.data))
+        with self.lock:
+            while len(self.queues) < len(jobs) - 1:
+                queue: SimpleQueue[Any] = SimpleQueue()
+                threading.Thread(target=self._work, args=(queue, run), daemon=True).start()
+                self.queues.append(queue)
+            for queue, job in zip(self.queues, jobs[1:], strict=False):
+                queue.put(job.ctypes.data)
+            status = int(run(jobs[0].ctypes.data))
+            for _ in jobs[1:]:
+                self.done.get()
+        return status
+
+    def _work(self, queue: Any, run: Any) -> None:
+        while True:
+            self.done.put(run(queue.get()))
+
+
+_crews = threading.local()
+
+
+def crew() -> Crew:
+    """The threads of this caller."""
+    pid = os.getpid()
+    if getattr(_crews, "pid", None) != pid:  # a forked child has none of its parent's threads
+        _crews.crew, _crews.pid = Crew(), pid
+    return _crews.crew  # type: ignore[no-any-return]
+
+
+def execute(jobs: Sequence[Any]) -> int:
+    """Run the jobs with a BLAS that stays on its thread."""
+    with blas.one_thread():
+        return crew().run(jobs)

@@ -1,0 +1,214 @@
+"""The training step, many times over: state that lives in our memory, batches gathered and results collected inside.
+
+The graph is (state ..., batch ..., numbers of the step ...) -> (new state ..., results ...). The state is overwritten
+step by step; it is copied in at the beginning and out when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native import cache, fixed
+from pellucid.engine.native.binding import BYTES, PRIVATE, Binding, Memory, share
+from pellucid.engine.native.fuse import base
+from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.program import Program, build
+from pellucid.engine.native.run import WORDS, execute
+from pellucid.engine.native.schedule import is_single
+from pellucid.graph.core.dims import resolve
+from pellucid.graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which inputs are state, rows of data, numbers; which outputs replace the state, and which are results."""
+
+    state: Sequence[int]
+    batch: Sequence[int]
+    numbers: Sequence[int]
+    updates: Mapping[int, int]  # output -> input
+    results: Sequence[int]
+    check: Sequence[int]  # results that must be finite before the state is overwritten
+
+
+_programs: weakref.WeakKeyDictionary[Graph, list[Program]] = weakref.WeakKeyDictionary()
+
+
+def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: int) -> Program:
+    """The program of a step; one is kept for each graph, number of threads and answers of the sizes."""
+    known = _programs.setdefault(graph, [])
+    for program in known:
+        if program.threads == threads and program.suits(sizes):
+            return program
+    known.append(build(graph, sizes, threads, roles.updates, roles.check))
+    return known[-1]
+
+
+class Stepper:
+    """A step bound to memory for batches of up to `rows` rows."""
+
+    def __init__(self, graph: Graph, roles: Roles, rows: int, threads: int) -> None:
+        self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
+        self.program = program_for(graph, roles, {"n": rows}, threads)
+        inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
+        self.storage: dict[int, Any] = {}
+        for i in (*roles.state, *roles.batch, *roles.numbers):
+            shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
+            self.storage[i] = _numbers(threads) if is_single(inputs[i]) else _aligned(shape, inputs[i].dtype)
+        self.late = self._late()
+        for output in roles.updates:
+            if outputs[output].known or base(outputs[output]).op == "constant":
+                raise CannotCompile("a state that becomes a constant")
+        self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
+        self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
+        self.memory.own = {inputs[i].number for i in self.storage if is_single(inputs[i])}
+        self.counter = np.zeros(32, np.int64)
+        self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
+        self.keep: list[Any] = []
+        self._entries(rows)
+
+    def _late(self) -> list[tuple[int, int]]:
+        """New state that could not be written over the old: (output, input), copied at the end of the step."""
+        outputs, inputs = self.program.lowered.outputs, self.program.lowered.inputs
+        return [
+            (o, i)
+            for o, i in self.roles.updates.items()
+            if o not in self.program.updates and base(outputs[o]) is not inputs[i]
+        ]
+
+    # state
+
+    def load(self, arrays: Sequence[Any]) -> None:
+        """Copy the state in."""
+        for i, array in zip(self.roles.state, arrays, strict=True):
+            x = self.program.lowered.inputs[i]
+            if is_single(x):
+                self._place_number(i, np.asarray(array, x.dtype))
+            else:
+                np.copyto(self.storage[i], array)
+
+    def read(self) -> list[Any]:
+        """A copy of the state."""
+        out = []
+        for i in self.roles.state:
+            x = self.program.lowered.inputs[i]
+            if is_single(x):
+                out.append(self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()])
+            else:
+                out.append(self.storage[i].copy())
+        return out
+
+    def look(self) -> list[Any]:
+        """The state where it lies: valid until the next step, not to be changed."""
+        return [
+            self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()] if is_single(x) else self.storage[i]
+            for i, x in ((i, self.program.lowered.inputs[i]) for i in self.roles.state)
+        ]
+
+    def _place_number(self, i: int, value: Any) -> None:
+        raw = np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8)
+        for t in range(self.threads):
+            self.storage[i][t * PRIVATE : t * PRIVATE + len(raw)] = raw
+
+    # running
+
+    def run(self, data: Sequence[Any], order: Any, first: int, last: int, numbers: Any) -> tuple[Any, int, int]:
+        """Steps first ... last - 1 of an epoch: batch k has rows order[k * rows : (k + 1) * rows].
+
+        `numbers` has a row of 64-bit words for each step of the epoch that is run, by its number. Returns the results
+        as float64 (one row a step of the epoch), the number of the step that was not made, or `last`; and a status.
+        """
+        count = -(-len(order) // self.rows)
+        short = count - 1 if len(order) % self.rows else -1
+        results = np.zeros((count, max(len(self.roles.results), 1)), np.int64)
+        jobs = [
+            self._job(thread, data, order, first, last, short, numbers, results if thread == 0 else None)
+            for thread in range(self.threads)
+        ]
+        status = execute(jobs)
+        reached = int(jobs[0][21])
+        return self._as_floats(results), reached, status
+
+    def _job(
+        self, thread: int, data: Sequence[Any], order: Any, first: int, last: int, short: int, numbers: Any, results: Any
+    ) -> Any:
+        whole = self._entries(self.rows)[thread]
+        rest = len(order) % self.rows
+        part = self._entries(rest)[thread] if short >= 0 and first <= short < last else whole
+        inputs = self.program.lowered.inputs
+        gathers = []
+        for i, array in zip(self.roles.batch, data, strict=True):
+            gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
+        slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
+        words = np.zeros(WORDS, np.int64)
+        outputs = self.program.lowered.outputs
+        given = [self.memory.address(outputs[o], thread) for o in self.roles.results] if results is not None else []
+        lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
+        words[0], words[1], words[2] = first, last, short
+        words[3], words[4], words[5], words[6] = whole.ctypes.data, len(whole), part.ctypes.data, len(part)
+        words[7], words[8], words[9] = len(slots), numbers.ctypes.data, lists[0].ctypes.data
+        words[10], words[11], words[12], words[13] = len(data), lists[1].ctypes.data, order.ctypes.data, self.rows
+        words[14:16] = share(self.rows, self.threads, thread)
+        words[16:18] = share(rest, self.threads, thread)
+        words[18], words[19] = len(given), lists[2].ctypes.data
+        words[20] = results.ctypes.data if results is not None else 0
+        self.keep = [*self.keep[-12:], lists]  # as long as the words point to them
+        del inputs
+        return words
+
+    def _entries(self, rows: int) -> list[Any]:
+        if rows not in self.bindings:
+            sizes = {"n": rows}
+            program = self.program
+            if not program.suits(sizes):
+                raise CannotCompile(f"a batch of {rows} rows takes another way through the network")
+            if len(self.bindings) > 4:
+                self.bindings.pop(next(iter(self.bindings)))
+            binding = Binding(program, self.memory, sizes, int(self.counter.ctypes.data))
+            self.bindings[rows] = (binding, [self._with_copies(binding, t) for t in range(self.threads)])
+        return self.bindings[rows][1]
+
+    def _with_copies(self, binding: Binding, thread: int) -> Any:
+        """The entries of a thread, and the copies at the end of the step."""
+        entries = binding.entries[thread]
+        entries = entries if entries[0, 0] else entries[:0]
+        if not self.late:
+            return entries
+        inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
+        (copy, barrier) = cache.addresses([fixed.COPY, fixed.BARRIER])
+        more, words = [], []
+        for o, i in self.late:
+            if thread == 0 or is_single(inputs[i]):
+                source, target = self.memory.address(outputs[o], thread), self.memory.address(inputs[i], thread)
+                words.append(np.array([self.storage[i].nbytes if not is_single(inputs[i]) else BYTES, source, target]))
+                more.append((copy, words[-1].ctypes.data))
+        if self.threads > 1:
+            words.append(np.array([self.counter.ctypes.data, self.threads]))
+            more.append((barrier, words[-1].ctypes.data))
+        binding.tables += words  # they live as long as the binding
+        return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])
+
+    def _as_floats(self, results: Any) -> Any:
+        """The results' 64-bit words as float64."""
+        out = np.empty(results.shape)
+        for k, o in enumerate(self.roles.results):
+            dtype = base(self.program.lowered.outputs[o]).dtype
+            column = np.ascontiguousarray(results[:, k])
+            out[:, k] = column.view(np.float64) if dtype == np.float64 else column.view(np.float32)[::2]
+        return out
+
+
+def _numbers(threads: int) -> Any:
+    return _aligned((threads * PRIVATE,), np.uint8)
+
+
+def _aligned(shape: tuple[int, ...], dtype: Any) -> Any:
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    raw = np.zeros(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size].view(dtype).reshape(shape)

@@ -1,0 +1,99 @@
+"""sin, cos, tan and arctan of a float64, branch-free, to be inlined into vector loops: see float64.py."""
+
+import numpy as np
+
+from pellucid.engine.native.vectormath.bits import (
+    bits_float64,
+    elementary,
+    float64_bits,
+    horner,
+    int_add,
+    int_and,
+    int_xor,
+    shift_left,
+)
+from pellucid.engine.native.vectormath.float64 import BIG, _with_sign
+
+INVERSE_PI, INVERSE_HALF_PI = 0.3183098861837907, 0.6366197723675814
+# pi in parts, four of 23 bits: multiples of those up to 2^30 are exact
+PI_1, PI_2, PI_3 = 3.141592502593994, 1.5099578831723193e-07, 1.078060505991553e-14
+PI_4, PI_5 = 6.564006326744847e-22, 7.590021545442451e-29
+# sin(r) = r + r^3 P(r^2), |r| <= pi/2: 4e-22
+SIN = (
+    *(
+        -0.16666666666666666,
+        0.008333333333333333,
+        -0.0001984126984126967,
+        2.7557319223939933e-06,
+        -2.5052108378455042e-08,
+    ),
+    *(1.6059043193494124e-10, -7.647127146918272e-13, 2.8102003829068938e-15, -7.98114819471468e-18),
+)
+# sin(r) = r + r^3 P(r^2): 3e-18, cos(r) = 1 + r^2 P(r^2): 3e-20, |r| <= pi/4
+TAN_SIN = (
+    *(-0.16666666666666632, 0.008333333333322377, -0.00019841269829775114, 2.755731367954161e-06),
+    *(-2.5050756035359012e-08, 1.5896667912750648e-10),
+)
+TAN_COS = (
+    *(-0.5, 0.041666666666666484, -0.0013888888888863786, 2.4801587284943948e-05, -2.7557313321698327e-07),
+    *(2.087560634866269e-09, -1.1354404273707484e-11),
+)
+# arctan(t) = t + t^3 P(t^2), |t| <= tan(pi/8): 1e-18
+ARCTAN = (
+    *(-0.333333333333332, 0.19999999999953663, -0.14285714280204098, 0.1111111078381799, -0.09090897767197316),
+    *(0.07692060364406193, -0.06663105492160422, 0.058478977049929035, -0.05039332428121752, 0.03806499956446043),
+    -0.017907396153078733,
+)
+TAN_PI_8, TAN_3_PI_8 = 0.41421356237309503, 2.414213562373095
+HALF_PI_HI, HALF_PI_LO = 1.5707963267948966, 6.123233995736766e-17
+ANGLE_MAX, NAN = 2.0**30, np.nan
+
+
+@elementary
+def _sine(x: float, n: float, sign: int) -> float:
+    """sin(x - n pi), for |x - n pi| <= pi/2, with the sign bit flipped if sign is odd."""
+    r = ((((x - n * PI_1) - n * PI_2) - n * PI_3) - n * PI_4) - n * PI_5
+    r = bits_float64(int_xor(float64_bits(r), shift_left(sign, 63)))
+    square = r * r
+    return r + r * (square * horner(square, SIN))
+
+
+@elementary
+def sin64(x: float) -> float:
+    x = NAN if abs(x) > ANGLE_MAX else x
+    shifted = x * INVERSE_PI + BIG
+    return _sine(x, shifted - BIG, float64_bits(shifted))
+
+
+@elementary
+def cos64(x: float) -> float:
+    """cos(x) = -sin(x - pi/2)."""
+    x = NAN if abs(x) > ANGLE_MAX else x
+    shifted = (x * INVERSE_PI - 0.5) + BIG
+    return _sine(x, (shifted - BIG) + 0.5, int_add(float64_bits(shifted), 1))
+
+
+@elementary
+def tan64(x: float) -> float:
+    x = NAN if abs(x) > ANGLE_MAX else x
+    shifted = x * INVERSE_HALF_PI + BIG
+    n = 0.5 * (shifted - BIG)
+    r = ((((x - n * PI_1) - n * PI_2) - n * PI_3) - n * PI_4) - n * PI_5
+    square = r * r
+    s, c = r + r * (square * horner(square, TAN_SIN)), 1.0 + square * horner(square, TAN_COS)
+    odd = int_and(float64_bits(shifted), 1) != 0
+    return (-c if odd else s) / (s if odd else c)
+
+
+@elementary
+def arctan64(x: float) -> float:
+    """arctan(a) = pi/4 + arctan((a - 1) / (a + 1)) for a middling a, and pi/2 + arctan(-1 / a) for a large one."""
+    a = abs(x)
+    middle, large = a > TAN_PI_8, a > TAN_3_PI_8
+    above = -1.0 if large else (a - 1.0 if middle else a)
+    below = a if large else (a + 1.0 if middle else 1.0)
+    offset = 1.0 if large else (0.5 if middle else 0.0)
+    t = above / below
+    square = t * t
+    tail = t * (square * horner(square, ARCTAN)) + offset * HALF_PI_LO
+    return _with_sign(offset * HALF_PI_HI + (t + tail), x)

@@ -1,0 +1,44 @@
+"""Which engine a run uses. Sizes decide, so that the same call gives the same bits."""
+
+from __future__ import annotations
+
+import math
+
+from pellucid.engine.compile import ENGINES
+from pellucid.train.batches import Rows
+from pellucid.train.loop import Run
+
+
+def check_engine(engine: str, threads: int | None) -> None:
+    if engine not in ENGINES:
+        raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
+    if threads is not None and not (isinstance(threads, int) and threads >= 1):
+        raise ValueError(f"threads is a number from 1, or None for all processors, got {threads!r}")
+
+
+def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet: bool) -> None:
+    """Put the run on the native engine where that is asked for, or pays, and is possible."""
+    if engine == "numpy":
+        return
+    from pellucid.engine.native import cache
+    from pellucid.engine.native.fallback import PAYS, seconds, tell
+    from pellucid.engine.native.lower import CannotCompile
+    from pellucid.engine.native.run import default_threads
+    from pellucid.train.native import Compiled, graph_of
+
+    whole = isinstance(run.plan.data, Rows) and not any(c.handles("gradients") for c in run.callbacks)
+    if engine == "auto":
+        if not isinstance(run.plan.data, Rows):
+            return
+        rows = min(run.plan.batch_size, len(run.plan.data))
+        if seconds(graph_of(run, rows), {"n": rows}, math.inf if total is None else total) < PAYS:  # type: ignore[arg-type]
+            return
+    run.trainer.engine = "native"
+    with cache.silent(quiet):
+        if not whole:
+            return
+        try:
+            run.compiled = Compiled(run, threads or default_threads())
+        except CannotCompile as error:
+            run.trainer.engine = "numpy"
+            tell("the training step", error)

@@ -1,0 +1,207 @@
+"""The steps of a run on the native engine: whole epochs without returning to the interpreter.
+
+The parameters live in the engine's memory; a `Snapshot` is made of them when somebody asks. A step whose loss is not
+finite is not made. If only the gradient or the new parameters are not finite, that is seen after the step: then the
+last snapshot is taken up again and the steps up to that one are repeated (the same bits, for nothing is random).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.stepper import Roles, Stepper
+from pellucid.engine.native.work import flops, threads_for
+from pellucid.graph.core.tree import flatten, paths, unflatten
+from pellucid.graph.graph import Graph
+from pellucid.train.batches import Rows
+from pellucid.train.divergence import Diverged, locate
+from pellucid.train.step import Snapshot
+
+if TYPE_CHECKING:
+    from pellucid.train.loop import Run
+
+CHUNK = 3e8
+"""Floating-point operations between two looks at the clock and the keyboard: well under a second."""
+
+
+@dataclass
+class Position:
+    """A snapshot, and after how many steps it was taken."""
+
+    now: Snapshot
+    step: int
+
+
+class Compiled:
+    """The compiled step of a run, with its state."""
+
+    def __init__(self, run: Run, threads: int) -> None:
+        data = run.plan.data
+        assert isinstance(data, Rows)
+        self.rows = min(run.plan.batch_size, len(data))
+        arrays = [a for a in (data.X, data.y, data.weights) if a is not None]
+        self.data = [np.ascontiguousarray(a) for a in arrays]
+        self.weights = data.weights
+        graph = graph_of(run, self.rows)
+        sizes = {"n": self.rows}
+        self.stepper = Stepper(graph, roles(graph), self.rows, threads_for(graph, sizes, threads))
+        rest = len(data) % self.rows
+        if rest and not self.stepper.program.suits({"n": rest}):
+            raise CannotCompile(
+                f"the last batch of an epoch has {rest} row{'s' if rest > 1 else ''}, which this network treats in "
+                "another way than larger ones (batch normalisation): take another batch size"
+            )
+        if rest:
+            self.stepper._entries(rest)
+        self.chunk = max(1, int(CHUNK // max(flops(graph, sizes), 1)))
+        self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
+        self.factors: dict[int, float] = {}
+        self.put(run.now, run)
+
+    # the state
+
+    def put(self, now: Snapshot, run: Run) -> None:
+        """Go on from here."""
+        self.stepper.load([leaf for tree in (now.params, now.state, now.rule) for leaf in flatten(tree)[0]])
+        self.base = Position(now, run.step)
+
+    def take(self, run: Run) -> Snapshot:
+        """A copy of the state as it is now."""
+        now = self._nest(self.stepper.read())
+        self.base = Position(now, run.step)
+        return now
+
+    def look(self) -> Snapshot:
+        """The state where it lies: to be read at once, not kept."""
+        return self._nest(self.stepper.look())
+
+    def _nest(self, leaves: list[Any]) -> Snapshot:
+        parts, at = [], 0
+        for tree in self.trees:
+            parts.append(unflatten(tree, leaves[at : at + tree.size]))
+            at += tree.size
+        return Snapshot(*parts)
+
+    # the steps
+
+    def advance(self, run: Run, single: bool) -> Iterator[bool]:
+        """The rest of the epoch, part by part. Was the last step of each part made?"""
+        order = self._order(run, run.epoch)
+        count = run.plan.data.count(self.rows) or 0
+        while run.batch < count:
+            first = run.batch
+            last = first + 1 if single else min(count, first + self.chunk)
+            if run.plan.steps is not None:
+                last = min(last, first + run.plan.steps - run.step)
+            self.factors[run.epoch] = run.factor
+            words = self._words(run, first, last, run.step - first, run.factor)
+            results, reached, _ = self.stepper.run(self.data, order, first, last, words)
+            yield self._note(run, order, results, first, reached, last)
+
+    def _note(self, run: Run, order: Any, results: Any, first: int, reached: int, last: int) -> bool:
+        """Bring the run up to date; False where a step had to be given up."""
+        run.touch()
+        ignore = run.plan.on_divergence == "ignore"
+        end = last if ignore else min(reached + 1, last)
+        good = np.isfinite(results[first:end]).all(axis=1)
+        steps = end - first if ignore or good.all() else int(np.argmin(good))
+        if steps:
+            made = results[first : first + steps]
+            weights = self._weights(order, first, first + steps)
+            for loss, weight in zip(made[:, 0].tolist(), weights, strict=True):
+                run._sum, run._weight = run._sum + loss * weight, run._weight + weight
+            run.loss, run.gradient_norm = float(made[-1, 0]), math.sqrt(made[-1, 1]) if made[-1, 1] >= 0 else math.nan
+            run.numbers = numbers_of(run, run.step + steps - 1)
+            run.step, run.batch = run.step + steps, run.batch + steps
+        if first + steps == last:
+            return True
+        if first + steps < reached:  # seen too late: the state is already beyond
+            self._again(run)
+        batch = run.plan.data.take(order[run.batch * self.rows : (run.batch + 1) * self.rows])  # type: ignore[union-attr]
+        settings = numbers_at(run, run.step)[1]
+        trouble = locate(run.trainer, run.now, batch, run.step, settings, float(results[first + steps, 0]))
+        run.stop(str(trouble))
+        if run.plan.on_divergence == "raise":
+            raise Diverged(trouble)
+        return False
+
+    def _again(self, run: Run) -> None:
+        """From the last snapshot to where the run stands."""
+        base = self.base
+        self.put(base.now, run)
+        self.base = base
+        step, count = base.step, run.plan.data.count(self.rows) or 1
+        while step < run.step:
+            epoch, batch = step // count + 1, step % count
+            last = min(count, batch + run.step - step)
+            words = self._words(run, batch, last, step - batch, self.factors.get(epoch, run.factor))
+            self.stepper.run(self.data, self._order(run, epoch), batch, last, words)
+            step += last - batch
+        run.touch()
+
+    def _order(self, run: Run, epoch: int) -> Any:
+        seed = run.plan.seed if run.plan.shuffle else None
+        return run.plan.data.order(seed, epoch - 1)  # type: ignore[union-attr]
+
+    def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
+        """Step number, rule's numbers and settings for each step, as 64-bit words."""
+        given, settings = numbers_at(run, offset + first, factor)
+        width = 1 + len(given) + len(settings)
+        words = np.zeros((last, width), np.int64)
+        words[first:, 0] = np.arange(offset + first, offset + last)
+        floats = words.view(np.float64)
+        if run.trainer.optimizer.constant and not run.plan.settings:
+            floats[first:, 1:] = list(given.values())
+            return words
+        for k in range(first, last):
+            given, settings = numbers_at(run, offset + k, factor)
+            floats[k, 1:] = [*given.values(), *settings.values()]
+        return words
+
+    def _weights(self, order: Any, first: int, last: int) -> list[float]:
+        """How much each batch counts."""
+        if self.weights is None:
+            sizes = np.full(last - first, float(self.rows))
+            if last * self.rows > len(order):
+                sizes[-1] = len(order) - (last - 1) * self.rows
+            return sizes.tolist()  # type: ignore[no-any-return]
+        return [float(np.sum(self.weights[order[k * self.rows : (k + 1) * self.rows]])) for k in range(first, last)]
+
+
+def graph_of(run: Run, rows: int) -> Graph:
+    """The graph of a step of this run."""
+    data = run.plan.data
+    assert isinstance(data, Rows)
+    batch = tuple(a[:rows] for a in (data.X, data.y, data.weights) if a is not None)
+    return run.trainer.graph_of_step(run.now, batch, *numbers_at(run, run.step))
+
+
+def numbers_of(run: Run, t: int, factor: float | None = None) -> dict[str, float]:
+    """The rule's numbers for the update after t updates."""
+    numbers = run.trainer.optimizer.numbers(t)
+    numbers["lr"] *= run.factor if factor is None else factor
+    return numbers
+
+
+def numbers_at(run: Run, t: int, factor: float | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same, and the scheduled settings, as the step takes them."""
+    given = {name: np.float64(value) for name, value in numbers_of(run, t, factor).items()}
+    return given, {name: np.float64(schedule(t)) for name, schedule in run.plan.settings.items()}
+
+
+def roles(graph: Graph) -> Roles:
+    """Who is who in `Trainer.whole`: (now, batch, t, numbers, settings) -> (now, loss, size, reach)."""
+    names_in, names_out = paths(graph.in_tree), paths(graph.out_tree)
+    place = {name: i for i, name in enumerate(names_in)}
+    state = [i for i, name in enumerate(names_in) if name.startswith("[0]")]
+    batch = [i for i, name in enumerate(names_in) if name.startswith("[1]")]
+    numbers = [i for i, name in enumerate(names_in) if name.startswith(("[2]", "[3]", "[4]"))]
+    updates = {o: place[name] for o, name in enumerate(names_out) if name.startswith("[0]")}
+    results = [o for o, name in enumerate(names_out) if not name.startswith("[0]")]
+    return Roles(state, batch, numbers, updates, results, check=results[:1])
