@@ -52,8 +52,8 @@ class Memory:
             if isinstance(step, Loop):
                 kernel = program.kernels[id(step)]
                 columns = _columns(step, largest)
-                for i, x in enumerate(kernel.scratch):
-                    scratch[-1 - len(scratch)] = (id(step), i, columns * x.dtype.itemsize)
+                for i, space in enumerate(kernel.scratch):
+                    scratch[-1 - len(scratch)] = (id(step), i, space.bytes(columns))
         partial = {x.number for s in program.steps if isinstance(s, Loop) for x in in_parts(s)}
         parts: dict[int, int] = {}
         if program.threads > 1:  # the parts themselves, beside the sums

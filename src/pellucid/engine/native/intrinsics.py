@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 from llvmlite import ir
@@ -191,3 +192,30 @@ def copy_memory(context: Any, target: Any, source: Any, count: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), generate
+
+
+IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
+
+
+@intrinsic  # type: ignore[misc,unused-ignore]
+def set_float_mode(context: Any, bits: Any) -> Any:
+    """The processor's floating-point mode (MXCSR) set to these bits; the mode before. Elsewhere nothing."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not IS_X86:
+            return ir.IntType(64)(0)
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
+        module = builder.module
+        place = builder.alloca(ir.IntType(32))
+        pointer = builder.bitcast(place, ir.IntType(8).as_pointer())
+        read, write = (
+            module.globals.get(name) or ir.Function(module, kind, name)
+            for name in ("llvm.x86.sse.stmxcsr", "llvm.x86.sse.ldmxcsr")
+        )
+        builder.call(read, [pointer])
+        before = builder.load(place)
+        builder.store(builder.trunc(args[0], ir.IntType(32)), place)
+        builder.call(write, [pointer])
+        return builder.zext(before, ir.IntType(64))
+
+    return types.int64(types.int64), generate

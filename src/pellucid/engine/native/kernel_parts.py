@@ -50,6 +50,7 @@ call1, call2 = intrinsics.caller(1), intrinsics.caller(2)
 call_kernel, call_gemm = intrinsics.call_kernel, intrinsics.call_gemm
 atomic_add, atomic_load = intrinsics.atomic_add, intrinsics.atomic_load
 yield_processor, copy_memory = intrinsics.yield_processor, intrinsics.copy_memory
+set_float_mode = intrinsics.set_float_mode
 root = intrinsics.of_processor("sqrt")
 magnitude = intrinsics.of_processor("fabs")
 down, up = intrinsics.of_processor("floor"), intrinsics.of_processor("ceil")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pellucid.engine.native.expressions import NAMES, source_of
+from pellucid.engine.native.expressions import ELEMENTWISE, NAMES, source_of
 from pellucid.engine.native.fuse import Loop, along_row
 from pellucid.engine.native.values import REDUCTIONS, Value
 
@@ -24,13 +24,29 @@ INLINE = {0, 1, 2, -1, 0.5, -0.5, True, False}
 RANK = {"one": 0, "row": 1, "column": 2, "whole": 3}
 
 
+@dataclass(frozen=True)
+class Scratch:
+    """Working space: for a value of each column ("row"), of each row of a block ("block"), or both ("slab")."""
+
+    kind: str
+    value: int  # the number of the value it holds
+    itemsize: int
+
+    def bytes(self, columns: int) -> int:
+        return self.itemsize * {"row": columns, "block": BLOCK, "slab": BLOCK * NARROW}[self.kind]
+
+
+BLOCK, NARROW = 64, 32
+"""Rows of at most NARROW columns are worked on in blocks, side by side (narrow.py)."""
+
+
 @dataclass
 class Kernel:
     """Source, and what goes into the table behind the three sizes."""
 
     source: str
     arrays: list[Value]  # leaves, then roots
-    scratch: list[Value]  # a row of working space for each of these
+    scratch: list[Scratch]  # working space of each thread
     numbers: list[Value]
     functions: list[str]
     flat: bool
@@ -62,12 +78,13 @@ class Writing:
             self.name[x.number] = f"v{i}"
         self.numbers: list[Value] = []
         self.functions: list[str] = []
-        self.scratch: list[Value] = []
+        self.scratch: list[Scratch] = []
+        self.row_index = "i"
         places = {x.number: i for i, x in enumerate(loop.leaves)}
         self.scope = {("leaf", x.number): places[x.number] for x in loop.leaves}
         for i, x in enumerate(loop.roots):
-            own = len(loop.leaves) + i
-            self.scope["root", x.number] = places.get(aliases.get(x.number, -1), own)
+            # the same variable for both, or the compiler would check whether they overlap, and they do
+            self.scope["root", x.number] = places.get(aliases.get(x.number, -1), len(loop.leaves) + i)
         self.zone: dict[int, str] = {}
         self.phase: dict[int, int] = {}
         for x in loop.leaves:
@@ -118,6 +135,17 @@ class Writing:
                 write("    " + self.store(x, "j", self.start(x)))
         if self.flat:
             self.flat_loop()
+        elif any(along_row(x) for x in loop.body):
+            from pellucid.engine.native.narrow import blocks
+
+            write(f"if columns <= {NARROW}:")
+            write.depth += 1
+            blocks(self)
+            write.depth -= 1
+            write("else:")
+            write.depth += 1
+            self.rows()
+            write.depth -= 1
         else:
             self.rows()
         for x in self.ends():
@@ -128,10 +156,7 @@ class Writing:
 
     def flat_loop(self) -> None:
         write = self.write
-        if any(s != 1 for s in self.loop.space):
-            write("for k in range(first, last):")
-        else:
-            write("for k in range(first, last):")
+        write("for k in range(first, last):")
         write.depth += 1
         self.inner(0, "k", [x for x in self.loop.roots if self.kind(x) == "whole" or not self.loop.space])
         write.depth -= 1
@@ -192,12 +217,12 @@ class Writing:
                 self.load(x, "j" if self.zone[x.number] == "column" else index)
         for x in self.loop.body:
             if x.number in needed and self.zone[x.number] in ("whole", "column"):
-                if x in self.scratch and self.first_pass(x) < phase:
-                    write(f"{self.name[x.number]} = {self.from_scratch(x)}")
+                if self.has_scratch("row", x) and self.phase[x.number] < phase:
+                    write(f"{self.name[x.number]} = {self.from_scratch('row', x, 'j')}")
                     continue
                 self.assign(x, index)
-                if self.is_kept_for_later(x, phase):
-                    write(self.to_scratch(x))
+                if self.is_wanted_later(x, phase):
+                    write(self.to_scratch("row", x, "j"))
         for x in sums:
             if along_row(x) or self.is_total(x):
                 write(f"{self.name[x.number]} = {self.combine(x, self.name[x.number])}")
@@ -217,28 +242,49 @@ class Writing:
             if x.number in needed or self.zone[x.number] not in ("whole", "column"):
                 continue
             needed.add(x.number)
-            if x in self.scratch and self.first_pass(x) < phase:
+            if self.phase[x.number] < phase and (self.has_scratch("row", x) or self.has_scratch("slab", x)):
                 continue
             if x.number in {b.number for b in self.loop.body}:
                 stack.extend(a for a in x.args if not a.known)
         return needed
 
-    def first_pass(self, x: Value) -> int:
-        return self.phase[x.number]
-
-    def is_kept_for_later(self, x: Value, phase: int) -> bool:
-        """A costly value that a later pass needs again goes to scratch."""
-        from pellucid.engine.native.expressions import ELEMENTWISE
-
-        if self.zone[x.number] != "whole" or x in self.scratch:
-            return x in self.scratch and self.first_pass(x) == phase
-        if x.op not in ELEMENTWISE or not ELEMENTWISE[x.op].costly:
+    def is_wanted_later(self, x: Value, phase: int) -> bool:
+        """A costly value that a later pass needs again."""
+        if self.zone[x.number] != "whole" or self.phase[x.number] != phase:
             return False
-        users = [u for u in self.loop.body if x in u.args]
-        if any(self.phase[u.number] - (u.op == "reduce") > phase for u in users):
-            self.scratch.append(x)
-            return True
+        if x.op != "uniform" and (x.op not in ELEMENTWISE or not ELEMENTWISE[x.op].costly):
+            return False
+        seen, stack = set(), [x.number]
+        while stack:  # through cheap values, which are computed again
+            number = stack.pop()
+            for u in self.loop.body:
+                if any(a.number == number for a in u.args) and u.number not in seen:
+                    if self.phase[u.number] - (u.op == "reduce") > phase:
+                        return True
+                    seen.add(u.number)
+                    if u.op != "reduce":
+                        stack.append(u.number)
         return False
+
+    # working space
+
+    def has_scratch(self, kind: str, x: Value) -> bool:
+        return any(s.kind == kind and s.value == x.number for s in self.scratch)
+
+    def scratch_place(self, kind: str, x: Value) -> int:
+        wanted = Scratch(kind, x.number, x.dtype.itemsize)
+        if wanted not in self.scratch:
+            self.scratch.append(wanted)
+        return self.scratch.index(wanted)
+
+    def from_scratch(self, kind: str, x: Value, index: str) -> str:
+        place = self.scratch_place(kind, x)
+        return f"load_{NAMES[x.dtype.name]}(t{place}, {index}, {len(self.arrays) + place})"
+
+    def to_scratch(self, kind: str, x: Value, index: str, text: str | None = None) -> str:
+        place = self.scratch_place(kind, x)
+        text = self.name[x.number] if text is None else text
+        return f"store_{NAMES[x.dtype.name]}(t{place}, {index}, {text}, {len(self.arrays) + place})"
 
     # expressions
 
@@ -258,9 +304,9 @@ class Writing:
         text = {float("inf"): "INFINITY", float("-inf"): "-INFINITY"}.get(begin, repr(begin))
         return f"{T}({text})"
 
-    def combine(self, x: Value, so_far: str) -> str:
+    def combine(self, x: Value, so_far: str, new: str | None = None) -> str:
         """The reduction with one element more."""
-        new = self.text(x.args[0], x.dtype)
+        new = self.text(x.args[0], x.dtype) if new is None else new
         kind = x.settings["kind"]
         if kind == "sum":
             return f"{so_far} + {new}"
@@ -295,7 +341,7 @@ class Writing:
             self.write(f"{name} = random_start({key}, {counter}, {x.settings['stream']})")
             return
         if x.op in ("iota", "uniform"):
-            place = {"row": "i", "column": "j", "whole": index, "one": "0"}[self.kind(x)]
+            place = {"row": self.row_index, "column": "j", "whole": index, "one": "0"}[self.kind(x)]
             if x.op == "iota":
                 self.write(f"{name} = {place}")
             else:
@@ -312,20 +358,12 @@ class Writing:
         self.write(f"{self.name[x.number]} = {self.load_text('leaf', x, index)}")
 
     def load_text(self, what: str, x: Value, index: str) -> str:
-        place = self.arrays.index(x) if what == "leaf" else len(self.loop.leaves) + self.loop.roots.index(x)
-        return f"load_{NAMES[x.dtype.name]}(p{place}, {index}, {self.scope[what, x.number]})"
+        place = self.scope[what, x.number]
+        return f"load_{NAMES[x.dtype.name]}(p{place}, {index}, {place})"
 
     def store(self, x: Value, index: str, text: str) -> str:
-        place = len(self.loop.leaves) + self.loop.roots.index(x)
-        return f"store_{NAMES[x.dtype.name]}(p{place}, {index}, {text}, {self.scope['root', x.number]})"
-
-    def from_scratch(self, x: Value) -> str:
-        place = self.scratch.index(x)
-        return f"load_{NAMES[x.dtype.name]}(t{place}, j, {len(self.arrays) + place})"
-
-    def to_scratch(self, x: Value) -> str:
-        place = self.scratch.index(x)
-        return f"store_{NAMES[x.dtype.name]}(t{place}, j, {self.name[x.number]}, {len(self.arrays) + place})"
+        place = self.scope["root", x.number]
+        return f"store_{NAMES[x.dtype.name]}(p{place}, {index}, {text}, {place})"
 
     def whole_source(self) -> str:
         """Imports and head before the body."""

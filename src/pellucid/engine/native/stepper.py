@@ -24,6 +24,10 @@ from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
 
+FLUSH = 0x9FC0
+"""MXCSR: no exceptions, subnormal numbers in and out are zero."""
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which inputs are state, rows of data, numbers; which outputs replace the state, and which are results."""
@@ -157,6 +161,7 @@ class Stepper:
         words[16:18] = share(rest, self.threads, thread)
         words[18], words[19] = len(given), lists[2].ctypes.data
         words[20] = results.ctypes.data if results is not None else 0
+        words[22] = FLUSH
         self.keep = [*self.keep[-12:], lists]  # as long as the words point to them
         del inputs
         return words
