@@ -45,8 +45,6 @@ class Compiled:
         data = run.plan.data
         assert isinstance(data, Rows)
         self.rows = min(run.plan.batch_size, len(data))
-        arrays = [a for a in (data.X, data.y, data.weights) if a is not None]
-        self.data = [np.ascontiguousarray(a) for a in arrays]
         self.weights = data.weights
         graph = graph_of(run, self.rows)
         sizes = {"n": self.rows}
@@ -57,11 +55,13 @@ class Compiled:
                 f"the last batch of an epoch has {rest} row{'s' if rest > 1 else ''}, which this network treats in "
                 "another way than larger ones (batch normalisation): take another batch size"
             )
+        self.stepper.feed([a for a in (data.X, data.y, data.weights) if a is not None])
         if rest:
-            self.stepper._entries(rest)
+            self.stepper.prepare(rest)
         self.chunk = max(1, int(CHUNK // max(flops(graph, sizes), 1)))
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
         self.factors: dict[int, float] = {}
+        self.constant = run.trainer.optimizer.constant and not run.plan.settings
         self.put(run.now, run)
 
     # the state
@@ -101,7 +101,7 @@ class Compiled:
                 last = min(last, first + run.plan.steps - run.step)
             self.factors[run.epoch] = run.factor
             words = self._words(run, first, last, run.step - first, run.factor)
-            results, reached, _ = self.stepper.run(self.data, order, first, last, words)
+            results, reached = self.stepper.run(order, first, last, words)
             yield self._note(run, order, results, first, reached, last)
 
     def _note(self, run: Run, order: Any, results: Any, first: int, reached: int, last: int) -> bool:
@@ -114,8 +114,9 @@ class Compiled:
         if steps:
             made = results[first : first + steps]
             weights = self._weights(order, first, first + steps)
-            for loss, weight in zip(made[:, 0].tolist(), weights, strict=True):
-                run._sum, run._weight = run._sum + loss * weight, run._weight + weight
+            # one after the other, so that the parts of an epoch do not matter
+            run._sum = float(np.cumsum([run._sum, *(made[:, 0] * weights)])[-1])
+            run._weight = float(np.cumsum([run._weight, *weights])[-1])
             run.loss, run.gradient_norm = float(made[-1, 0]), math.sqrt(made[-1, 1]) if made[-1, 1] >= 0 else math.nan
             run.numbers = numbers_of(run, run.step + steps - 1)
             run.step, run.batch = run.step + steps, run.batch + steps
@@ -141,7 +142,7 @@ class Compiled:
             epoch, batch = step // count + 1, step % count
             last = min(count, batch + run.step - step)
             words = self._words(run, batch, last, step - batch, self.factors.get(epoch, run.factor))
-            self.stepper.run(self.data, self._order(run, epoch), batch, last, words)
+            self.stepper.run(self._order(run, epoch), batch, last, words)
             step += last - batch
         run.touch()
 
@@ -152,11 +153,10 @@ class Compiled:
     def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
         """Step number, rule's numbers and settings for each step, as 64-bit words."""
         given, settings = numbers_at(run, offset + first, factor)
-        width = 1 + len(given) + len(settings)
-        words = np.zeros((last, width), np.int64)
+        words = np.zeros((last, 1 + len(given) + len(settings)), np.int64)
         words[first:, 0] = np.arange(offset + first, offset + last)
         floats = words.view(np.float64)
-        if run.trainer.optimizer.constant and not run.plan.settings:
+        if self.constant:
             floats[first:, 1:] = list(given.values())
             return words
         for k in range(first, last):

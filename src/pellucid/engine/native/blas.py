@@ -101,10 +101,11 @@ def _mkl_path() -> str | None:
 
 
 @functools.cache
-def _controller() -> Any:
+def _pools() -> list[Any]:
+    """The thread pools of the BLAS in use."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [c for c in ThreadpoolController().lib_controllers if c.user_api == "blas" and c.internal_api != "mkl"]
 
 
 @contextmanager
@@ -113,5 +114,13 @@ def one_thread() -> Iterator[None]:
     if library().name == "MKL":
         yield
         return
-    with _controller().limit(limits=1, user_api="blas"):
+    before = [(pool, pool.num_threads) for pool in _pools()]
+    for pool, number in before:
+        if number != 1:
+            pool.set_num_threads(1)
+    try:
         yield
+    finally:
+        for pool, number in before:
+            if number != 1:
+                pool.set_num_threads(number)

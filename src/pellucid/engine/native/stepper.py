@@ -18,7 +18,7 @@ from pellucid.engine.native.binding import BYTES, PRIVATE, Binding, Memory, shar
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
-from pellucid.engine.native.run import WORDS, execute
+from pellucid.engine.native.run import WORDS, execute, runner
 from pellucid.engine.native.schedule import is_single
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -73,8 +73,8 @@ class Stepper:
         self.memory.own = {inputs[i].number for i in self.storage if is_single(inputs[i])}
         self.counter = np.zeros(32, np.int64)
         self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
-        self.keep: list[Any] = []
         self._entries(rows)
+        runner()  # everything is compiled before the first step
 
     def _late(self) -> list[tuple[int, int]]:
         """New state that could not be written over the old: (output, input), copied at the end of the step."""
@@ -121,50 +121,52 @@ class Stepper:
 
     # running
 
-    def run(self, data: Sequence[Any], order: Any, first: int, last: int, numbers: Any) -> tuple[Any, int, int]:
+    def feed(self, data: Sequence[Any]) -> None:
+        """The arrays from which batches are gathered, one for each array of a batch."""
+        self.data = [np.ascontiguousarray(a) for a in data]
+        gathers = []
+        for i, array in zip(self.roles.batch, self.data, strict=True):
+            gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
+        outputs = self.program.lowered.outputs
+        self.jobs: list[Any] = []
+        self.lists: list[Any] = []
+        for thread in range(self.threads):
+            slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
+            given = [self.memory.address(outputs[o], thread) for o in self.roles.results] if thread == 0 else []
+            lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
+            whole = self._entries(self.rows)[thread]
+            words = np.zeros(WORDS, np.int64)
+            words[3], words[4] = whole.ctypes.data, len(whole)
+            words[7], words[9] = len(slots), lists[0].ctypes.data
+            words[10], words[11], words[13] = len(self.data), lists[1].ctypes.data, self.rows
+            words[14:16] = share(self.rows, self.threads, thread)
+            words[18], words[19], words[22] = len(given), lists[2].ctypes.data, FLUSH
+            self.jobs.append(words)
+            self.lists.append(lists)  # the words point to them
+
+    def run(self, order: Any, first: int, last: int, numbers: Any) -> tuple[Any, int]:
         """Steps first ... last - 1 of an epoch: batch k has rows order[k * rows : (k + 1) * rows].
 
-        `numbers` has a row of 64-bit words for each step of the epoch that is run, by its number. Returns the results
-        as float64 (one row a step of the epoch), the number of the step that was not made, or `last`; and a status.
+        `numbers` has a row of 64-bit words for each step of the epoch, of which those that are run matter. Returns the
+        results as float64 (a row for each step of the epoch), and the number of the step that was not made, or `last`.
         """
-        count = -(-len(order) // self.rows)
-        short = count - 1 if len(order) % self.rows else -1
+        count, rest = -(-len(order) // self.rows), len(order) % self.rows
+        short = count - 1 if rest else -1
         results = np.zeros((count, max(len(self.roles.results), 1)), np.int64)
-        jobs = [
-            self._job(thread, data, order, first, last, short, numbers, results if thread == 0 else None)
-            for thread in range(self.threads)
-        ]
-        status = execute(jobs)
-        reached = int(jobs[0][21])
-        return self._as_floats(results), reached, status
+        starts = order.ctypes.data, numbers.ctypes.data, results.ctypes.data
+        for thread, words in enumerate(self.jobs):
+            words[0], words[1], words[2] = first, last, short
+            words[12], words[8], words[20] = starts
+            if first <= short < last:
+                part = self._entries(rest)[thread]
+                words[5], words[6] = part.ctypes.data, len(part)
+                words[16:18] = share(rest, self.threads, thread)
+        execute(self.jobs)
+        return self._as_floats(results), int(self.jobs[0][21])
 
-    def _job(
-        self, thread: int, data: Sequence[Any], order: Any, first: int, last: int, short: int, numbers: Any, results: Any
-    ) -> Any:
-        whole = self._entries(self.rows)[thread]
-        rest = len(order) % self.rows
-        part = self._entries(rest)[thread] if short >= 0 and first <= short < last else whole
-        inputs = self.program.lowered.inputs
-        gathers = []
-        for i, array in zip(self.roles.batch, data, strict=True):
-            gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
-        slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
-        words = np.zeros(WORDS, np.int64)
-        outputs = self.program.lowered.outputs
-        given = [self.memory.address(outputs[o], thread) for o in self.roles.results] if results is not None else []
-        lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
-        words[0], words[1], words[2] = first, last, short
-        words[3], words[4], words[5], words[6] = whole.ctypes.data, len(whole), part.ctypes.data, len(part)
-        words[7], words[8], words[9] = len(slots), numbers.ctypes.data, lists[0].ctypes.data
-        words[10], words[11], words[12], words[13] = len(data), lists[1].ctypes.data, order.ctypes.data, self.rows
-        words[14:16] = share(self.rows, self.threads, thread)
-        words[16:18] = share(rest, self.threads, thread)
-        words[18], words[19] = len(given), lists[2].ctypes.data
-        words[20] = results.ctypes.data if results is not None else 0
-        words[22] = FLUSH
-        self.keep = [*self.keep[-12:], lists]  # as long as the words point to them
-        del inputs
-        return words
+    def prepare(self, rows: int) -> None:
+        """Make ready for batches of another number of rows."""
+        self._entries(rows)
 
     def _entries(self, rows: int) -> list[Any]:
         if rows not in self.bindings:
