@@ -24,11 +24,8 @@ from pellucid.train.history import History
 from pellucid.train.logging import ProgressBar
 from pellucid.train.loop import Plan, Run, train
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
+from pellucid.train.prediction import CHUNK, Compiled
 from pellucid.train.step import Snapshot, Trainer
-
-CHUNK = 8192
-"""Rows predicted at a time: memory stays bounded whatever the number of rows."""
-
 
 class Model:
     """A network that can be trained.
@@ -82,6 +79,7 @@ class Model:
         self.state: dict[str, Any] = {}
         self.features: tuple[int, ...] = ()
         self.history = History()
+        self._compiled = Compiled() if engine == "native" else None
 
     # training
 
@@ -142,6 +140,8 @@ class Model:
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise
+        if run.trainer.engine == "native" and self._compiled is None:
+            self._compiled = Compiled()  # what was trained compiled predicts so, too
         self.history = run.history
         try:
             train(run)
@@ -252,11 +252,11 @@ class Model:
 
     def scores(self, X: Any) -> Any:
         """The output of the network.   (n, ...) -> (n, k), in chunks of bounded memory"""
-        return np.concatenate(list(self._chunks(X)))
+        return self._predicted(X, "scores")
 
     def predict(self, X: Any) -> Any:
         """What the loss's link makes of the scores: means, probabilities, quantiles.   (n, ...) -> (n, k)"""
-        return self.loss.link(self.scores(X))
+        return self._predicted(X, "prediction")
 
     def predict_classes(self, X: Any) -> Any:
         """The most likely class of each row.   (n, ...) -> (n,)"""
@@ -282,20 +282,34 @@ class Model:
     def _evaluate_rows(self, params: Any, state: Any, rows: Rows) -> dict[str, float]:
         scores, total, weight = [], 0.0, 0.0
         for batch in rows.batches(CHUNK):
-            s = self.net.predict(params, batch.X, state)
+            s = self._outcome(params, state, batch.X, "scores")
             scores.append(s)
             total, weight = total + float(self.loss(s, batch.y, batch.weights)) * batch.weight, weight + batch.weight
         everything = np.concatenate(scores)
         return {"loss": total / weight} | {m.name: m(rows.y, everything, self.loss, rows.weights) for m in self.metrics}
 
-    def _chunks(self, X: Any) -> Iterator[Any]:
+    def _predicted(self, X: Any, what: str) -> Any:
+        if type(X) is np.ndarray and X.dtype == self.dtype and 0 < len(X) <= CHUNK and X.shape[1:] == self.features:
+            return self._outcome(self.params, self.state, X, what)
+        return np.concatenate(list(self._chunks(X, what)))
+
+    def _chunks(self, X: Any, what: str) -> Iterator[Any]:
         self._fitted()
         X = X if hasattr(X, "shape") else np.asarray(X)
         for first in range(0, max(len(X), 1), CHUNK):  # converted part by part: a memory-mapped array stays on disk
             rows = slice(first, first + CHUNK)
             part = as_inputs(X.iloc[rows] if hasattr(X, "iloc") else X[rows], self.dtype)
             self._check_features(part)
-            yield self.net.predict(self.params, part, self.state)
+            yield self._outcome(self.params, self.state, part, what)
+
+    def _outcome(self, params: Any, state: Any, X: Any, what: str) -> Any:
+        """Scores or predictions of at most CHUNK rows."""
+        if self._compiled is not None and len(X):
+            session = self._compiled.session(self, params, state, what)
+            if session is not None:
+                return session(X)
+        scores = self.net.predict(params, X, state)
+        return self.loss.link(scores) if what == "prediction" else scores
 
     def _check_features(self, X: Any) -> None:
         if self.features and X.shape[1:] != self.features:

@@ -39,6 +39,7 @@ def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], 
             if (
                 root.op == "reduce"
                 or root.number in taken
+                or root.number in outputs
                 or tuple(s for s in root.shape if s != 1) != space
                 or not space
             ):

@@ -41,7 +41,8 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
         return _indexed(x, shape, inside, settings["spec"], sizes, address)
     if x.op == "scatter_add":
         whole = _phantom(shape, x.dtype)
-        return [_zero(x, sizes, target), *_copy(array, start, whole[settings["spec"]], target, whole, array)]
+        part = _part(whole, settings["spec"])
+        return [_zero(x, sizes, target), *_copy(array, start, part, target, whole, array)]
     if x.op == "spread":
         taken = np.broadcast_to(array, shape)
     elif x.op == "transpose":
@@ -49,7 +50,7 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
     elif x.op == "flip":
         taken = np.flip(array, settings["axis"])
     elif x.op == "getitem":
-        taken = array[settings["spec"]]
+        taken = _part(array, settings["spec"])
     else:
         taken = REGISTRY[x.op].value(array, **settings)
     made = _phantom(shape, x.dtype)
@@ -58,13 +59,16 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
 
 def _phantom(shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of which only shape and steps are ever used."""
-    strides = np.empty(0)
     size, steps = np.dtype(dtype).itemsize, []
     for s in reversed(shape):
         steps.append(size)
         size *= max(s, 1)
-    del strides
     return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, tuple(reversed(steps)))
+
+
+def _part(array: Any, spec: tuple[Any, ...]) -> Any:
+    """array[spec] as a view, also where a single element is left."""
+    return array[spec if any(p is Ellipsis for p in spec) else (*spec, Ellipsis)]
 
 
 def _offset(view: Any, whole: Any) -> int:

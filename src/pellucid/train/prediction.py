@@ -1,0 +1,73 @@
+"""Prediction: the network in chunks of bounded memory, compiled where the model's engine is native."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.graph.core.dims import Dim
+from pellucid.graph.core.spec import Spec
+from pellucid.graph.core.tree import flatten, tree_map
+from pellucid.graph.record import record
+
+if TYPE_CHECKING:
+    from pellucid.engine.native.session import Session
+    from pellucid.train.model import Model
+
+CHUNK = 8192
+"""Rows predicted at a time: memory stays bounded whatever the number of rows."""
+
+
+class Compiled:
+    """The compiled network of a model: one session for scores, one for what the link makes of them."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Session | None] = {}
+        self.arrays: list[Any] = []
+
+    def session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
+        """The session for these arrays; None where the network cannot be compiled."""
+        arrays = [*params.values(), *state.values()]
+        if len(arrays) != len(self.arrays) or any(a is not b for a, b in zip(arrays, self.arrays, strict=True)):
+            if not self._moved(arrays):
+                self.sessions = {}
+            self.arrays = arrays
+        if what not in self.sessions:
+            self.sessions[what] = self._made(model, params, state, what)
+        return self.sessions[what]
+
+    def _moved(self, arrays: list[Any]) -> bool:
+        """Are the arrays of the sessions still those of the model? Numbers are brought up to date."""
+        for session in self.sessions.values():
+            if session is None:
+                continue
+            if len(arrays) != len(session.addresses):
+                return False
+            for array, address in zip(arrays, session.addresses, strict=True):
+                if np.ndim(array) and array.ctypes.data != address:
+                    return False
+            session.refresh(arrays)
+        return True
+
+    def _made(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
+        from pellucid.engine.native.fallback import tell
+        from pellucid.engine.native.lower import CannotCompile
+        from pellucid.engine.native.run import default_threads
+        from pellucid.engine.native.session import Session
+
+        def scores(p: Any, s: Any, X: Any) -> Any:
+            out = model.net.predict(p, X, s)
+            return model.loss.link(out) if what == "prediction" else out
+
+        def spec(a: Any) -> Spec:
+            return Spec(np.shape(a), np.asarray(a).dtype)
+
+        X = Spec((Dim.symbol("n"), *model.features), model.dtype)
+        try:
+            graph = record(scores, tree_map(spec, params), tree_map(spec, state), X, name=what).simplify()
+            fixed = [np.asarray(a) for a in flatten((params, state))[0]]
+            return Session(graph, fixed, CHUNK, model.threads or default_threads())
+        except CannotCompile as error:
+            tell("prediction", error)
+            return None
