@@ -29,8 +29,9 @@ $(BENCH)/installed: pyproject.toml benchmarks/requirements.txt
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check --editable . -r benchmarks/requirements.txt
 	@touch $@
 
+# DATA=folder adds the time to a validation loss on a real data set (it has letter.csv.xz)
 bench: $(BENCH)/installed
-	$(BENCH)/bin/python -m benchmarks
+	$(BENCH)/bin/python -m benchmarks $(if $(DATA),--data $(DATA))
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 
 clean:

@@ -72,8 +72,8 @@ def main() -> None:
                 task = bar.add_task(f"{name} …", total=None)
                 for entry in known[name]():
                     entries.append(entry)
+                    save(folder, name, [entry])
                     bar.update(task, description=f"{name}: {len(entries)} done, last {entry.name}")
-            save(folder, name, entries)
             console.print(report.table(report.TITLES[name], entries))
     plot_training([entry for entry in load(folder, "train") if isinstance(entry, Result)], folder / "train.png")
     console.print(f"written: {report.write(folder)}")

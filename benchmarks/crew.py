@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.meter import Meter, session_ticks
+from benchmarks.meter import Meter, process_ticks
 from benchmarks.timing import Result
 
 ROOT = Path(__file__).parent.parent
@@ -76,10 +76,10 @@ class Worker:
     def _settle(self, at_most: float = 0.5) -> None:
         """Wait until the threads of its pools have stopped spinning."""
         until = time.perf_counter() + at_most
-        before = session_ticks({self.process.pid})
+        before = process_ticks(self.process.pid)
         while time.perf_counter() < until:
             time.sleep(0.03)
-            now = session_ticks({self.process.pid})
+            now = process_ticks(self.process.pid)
             if now == before > 0:
                 return
             before = now

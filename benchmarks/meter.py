@@ -7,6 +7,15 @@ import time
 from pathlib import Path
 
 
+def process_ticks(pid: int) -> int:
+    """The ticks of CPU that one process has used in all its threads."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
 def session_ticks(sessions: set[int]) -> int:
     """The ticks of CPU that the processes of these sessions have used."""
     ticks = 0

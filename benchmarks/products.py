@@ -7,33 +7,27 @@ layers but the first the rows' gradient G W'. Buffers are allocated once; nothin
 from __future__ import annotations
 
 import ctypes
-import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import get_cython_function_address
+from threadpoolctl import threadpool_info
 
 from benchmarks.cases import TrainCase
+from pellucid.engine.native.blas import library
 
 ARGUMENTS = 13
 
 
-def gemm(dtype: str) -> int:
-    """The address of sgemm or dgemm: Fortran's, all arguments by address.
-
-    As in our engine, PELLUCID_BLAS is "mkl" or "scipy"; without it MKL is taken where it is installed.
-    """
-    name, wanted = {"float32": "sgemm", "float64": "dgemm"}[dtype], os.environ.get("PELLUCID_BLAS", "")
-    found = sorted(Path(sys.prefix, "lib").glob("libmkl_rt.so*"))
-    if found and wanted != "scipy":
-        return ctypes.cast(getattr(ctypes.CDLL(str(found[0])), name), ctypes.c_void_p).value or 0
-    if wanted == "mkl":
-        raise ImportError("PELLUCID_BLAS=mkl, but MKL is not installed: pip install mkl")
-    return int(get_cython_function_address("scipy.linalg.cython_blas", name))
+def gemm(dtype: str, threads: int) -> int:
+    """The address of sgemm or dgemm in the library that our engine uses: Fortran's, all arguments by address."""
+    chosen = library()
+    if chosen.name == "MKL":  # the engine has made it sequential
+        mkl = ctypes.CDLL(next(pool["filepath"] for pool in threadpool_info() if pool["internal_api"] == "mkl"))
+        mkl.MKL_Set_Threading_Layer(0 if threads > 1 else 1)
+        mkl.MKL_Set_Num_Threads(threads)
+    return {"float32": chosen.sgemm, "float64": chosen.dgemm}[dtype]
 
 
 class Step:
@@ -86,5 +80,5 @@ def looped(address: int) -> Callable[[Any, int], None]:
 
 def train(case: TrainCase, X: Any, y: Any, threads: int) -> Callable[[int], None]:
     """n epochs' worth of products. The number of threads is set by the process's environment."""
-    step, loop = Step(case), looped(gemm(case.dtype))
+    step, loop = Step(case), looped(gemm(case.dtype, threads))
     return lambda n: loop(step.table, n * case.batches)

@@ -5,7 +5,6 @@ A limit for engines that split the batch: no thread waits for another, gradients
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,12 +15,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.cases import TrainCase
 from benchmarks.products import Step, gemm, looped
 
-os.environ["MKL_THREADING_LAYER"] = "SEQUENTIAL"  # before MKL is loaded
-
 
 def train(case: TrainCase, X: Any, y: Any, threads: int) -> Callable[[int], None]:
     """n epochs' worth of products."""
-    loop = looped(gemm(case.dtype))
+    loop = looped(gemm(case.dtype, 1))
     parts = [Step(replace(case, batch=case.batch // threads)) for _ in range(threads)]
 
     def work(n: int) -> None:

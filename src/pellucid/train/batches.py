@@ -212,6 +212,11 @@ def split_rows(
         train = np.setdiff1d(np.arange(n), held)
 
     def pick(a: Any, rows: Any) -> Any:
-        return None if a is None else (a.iloc[rows] if hasattr(a, "iloc") else np.asarray(a)[rows])
+        return None if a is None else take_rows(a, rows)
 
     return (pick(X, train), pick(y, train), pick(weights, train)), (pick(X, held), pick(y, held), pick(weights, held))
+
+
+def take_rows(data: Any, rows: Any) -> Any:
+    """These rows of an array or a data frame."""
+    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +19,11 @@ from pellucid.train.callbacks import EVENTS, Callback, CallbackError
 from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
 from pellucid.train.step import Snapshot, Trainer, squared_norm
+
+
+INTERRUPTED = "interrupted by the user (Ctrl-C)"
+HALT: ContextVar[threading.Event | None] = ContextVar("pellucid_halt", default=None)
+"""Set by whoever runs several trainings at once, to end them all."""
 
 
 @dataclass
@@ -84,6 +91,13 @@ class Run:
         if self.compiled is not None:
             self.compiled.put(snapshot, self)
 
+    def close(self) -> None:
+        """Give the engine's memory back; what was learnt stays."""
+        if self.compiled is not None:
+            self._now = self.now
+            self.compiled.close()
+            self.compiled = None
+
     def touch(self) -> None:
         """The engine has gone on: what is known of the state is old."""
         self._now = None
@@ -109,6 +123,24 @@ class Run:
     def stop(self, reason: str) -> None:
         """End the run after the current batch (or epoch), with a reason."""
         self.stopped = self.stopped or reason
+
+    def begin_epoch(self, epoch: int) -> None:
+        self.epoch, self._sum, self._weight = epoch, 0.0, 0.0
+
+    def end_epoch(self) -> None:
+        """The row of the history."""
+        row: dict[str, Any] = {
+            "epoch": self.epoch,
+            "step": self.step,
+            "loss": self._sum / max(self._weight, 1e-300),
+            "lr": self.lr,
+        }
+        if self.plan.validation is not None and self.plan.evaluate is not None:
+            found = self.plan.evaluate(*self.glance(), self.plan.validation)
+            row |= {f"val_{name}": value for name, value in found.items()}
+        self.logs = row
+        self.history.epochs.append(row)
+        self.batch = 0
 
     def emit(self, event: str) -> None:
         """Tell the callbacks; an error inside one names it and the event. The end is told to all of them."""
@@ -149,7 +181,7 @@ def train(run: Run) -> None:
         check_limits(run)
         while not run.stopped and (run.plan.epochs is None or run.epoch - bool(run.batch) < run.plan.epochs):
             if not run.batch:
-                run.epoch, run._sum, run._weight = run.epoch + 1, 0.0, 0.0
+                run.begin_epoch(run.epoch + 1)
                 run.emit("epoch_begin")
             before = run.batch
             for taken in parts(run, listening):
@@ -164,13 +196,13 @@ def train(run: Run) -> None:
             if run.batch == before and not run.stopped:
                 raise ShapeError("an epoch had no batches: the source of batches is empty")
             if not run.stopped or run.batch == run.steps_per_epoch:
-                end_epoch(run)
+                run.end_epoch()
                 run.elapsed = time.monotonic() - begin
                 run.emit("epoch_end")
                 run.emit("checkpoint")
         run.stop(f"all {run.plan.epochs} epochs done")
     except KeyboardInterrupt:
-        run.stop("interrupted by the user (Ctrl-C)")
+        run.stop(INTERRUPTED)
     except BaseException as error:
         run.stop(f"an error: {error}")
         raise
@@ -183,7 +215,7 @@ def train(run: Run) -> None:
 def parts(run: Run, listening: dict[str, bool]) -> Iterator[bool]:
     """The epoch, batch by batch, or in larger parts where nobody listens to single batches."""
     if run.compiled is not None:
-        yield from run.compiled.advance(run, single=listening["batch_end"])
+        yield from run.compiled.advance(run, listening)
         return
     seed = run.plan.seed if run.plan.shuffle else None
     for batch in run.plan.data.batches(run.plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
@@ -222,23 +254,10 @@ def advance(run: Run, batch: Batch, split: bool) -> bool:
 
 
 def check_limits(run: Run) -> None:
+    halt = HALT.get()
+    if halt is not None and halt.is_set():
+        run.stop(INTERRUPTED)
     if run.plan.steps is not None and run.step >= run.plan.steps:
         run.stop(f"all {run.plan.steps} steps done")
     if run.plan.max_time is not None and run.elapsed >= run.plan.max_time:
         run.stop(f"the time of {run.plan.max_time:g} s is over")
-
-
-def end_epoch(run: Run) -> None:
-    """The row of the history."""
-    row: dict[str, Any] = {
-        "epoch": run.epoch,
-        "step": run.step,
-        "loss": run._sum / max(run._weight, 1e-300),
-        "lr": run.lr,
-    }
-    if run.plan.validation is not None and run.plan.evaluate is not None:
-        found = run.plan.evaluate(*run.glance(), run.plan.validation)
-        row |= {f"val_{name}": value for name, value in found.items()}
-    run.logs = row
-    run.history.epochs.append(row)
-    run.batch = 0

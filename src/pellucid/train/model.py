@@ -147,6 +147,7 @@ class Model:
             train(run)
         finally:
             self.params, self.state = run.final if run.final is not None else run.prediction
+            run.close()
         return run.history
 
     def _run(

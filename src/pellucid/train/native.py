@@ -8,14 +8,14 @@ last snapshot is taken up again and the steps up to that one are repeated (the s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.stepper import Roles, Stepper
+from pellucid.engine.native.stepper import Roles, release, stepper
 from pellucid.engine.native.work import flops, threads_for
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
@@ -25,6 +25,9 @@ from pellucid.train.step import Snapshot
 
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
+
+AHEAD = 1_000_000
+"""Row numbers that may be drawn ahead of time."""
 
 CHUNK = 3e8
 """Floating-point operations between two looks at the clock and the keyboard: well under a second."""
@@ -48,7 +51,7 @@ class Compiled:
         self.weights = data.weights
         graph = graph_of(run, self.rows)
         sizes = {"n": self.rows}
-        self.stepper = Stepper(graph, roles(graph), self.rows, threads_for(graph, sizes, threads))
+        self.stepper = stepper(graph, roles(graph), self.rows, threads_for(graph, sizes, threads))
         rest = len(data) % self.rows
         if rest and not self.stepper.program.suits({"n": rest}):
             raise CannotCompile(
@@ -61,6 +64,9 @@ class Compiled:
         self.chunk = max(1, int(CHUNK // max(flops(graph, sizes), 1)))
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
         self.factors: dict[int, float] = {}
+        self.words: Any = None
+        self.ahead: dict[int, tuple[Any, Any, int]] = {}  # epochs that have been run but not noted: order, results, end
+        self.factor = math.nan
         self.constant = run.trainer.optimizer.constant and not run.plan.settings
         self.put(run.now, run)
 
@@ -73,9 +79,14 @@ class Compiled:
 
     def take(self, run: Run) -> Snapshot:
         """A copy of the state as it is now."""
+        self.catch_up(run)
         now = self._nest(self.stepper.read())
         self.base = Position(now, run.step)
         return now
+
+    def close(self) -> None:
+        """The run is over: the memory may serve another."""
+        release(self.stepper)
 
     def look(self) -> Snapshot:
         """The state where it lies: to be read at once, not kept."""
@@ -90,38 +101,79 @@ class Compiled:
 
     # the steps
 
-    def advance(self, run: Run, single: bool) -> Iterator[bool]:
+    def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         """The rest of the epoch, part by part. Was the last step of each part made?"""
+        if run.epoch not in self.ahead and self._nobody_looks(run, listening):
+            self._run_ahead(run)
+        if run.epoch in self.ahead:
+            order, results, reached = self.ahead.pop(run.epoch)
+            yield self._note(run, order, results, 0, reached, len(results))
+            return
         order = self._order(run, run.epoch)
         count = run.plan.data.count(self.rows) or 0
         while run.batch < count:
             first = run.batch
-            last = first + 1 if single else min(count, first + self.chunk)
+            last = first + 1 if listening["batch_end"] else min(count, first + self.chunk)
             if run.plan.steps is not None:
                 last = min(last, first + run.plan.steps - run.step)
             self.factors[run.epoch] = run.factor
             words = self._words(run, first, last, run.step - first, run.factor)
-            results, reached = self.stepper.run(order, first, last, words)
+            results, reached = self.stepper.run(order[None], first, last, words)
             yield self._note(run, order, results, first, reached, last)
+
+    def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
+        """Is there nothing to do between epochs but to note the loss?"""
+        plan, events = run.plan, ("epoch_begin", "batch_end", "epoch_end", "checkpoint")
+        limited = plan.steps is not None or plan.max_time is not None or plan.validation is not None
+        return not run.batch and not limited and not any(listening[event] for event in events)
+
+    def _run_ahead(self, run: Run) -> None:
+        """As many whole epochs at once as there is time for until the next look at the keyboard."""
+        count = run.plan.data.count(self.rows) or 1
+        epochs = max(1, min(self.chunk // count, AHEAD // len(run.plan.data), (run.plan.epochs or 1) - run.epoch + 1))
+        if count > self.chunk or epochs == 1:
+            return
+        orders = np.stack([self._order(run, run.epoch + e) for e in range(epochs)])
+        self.factors |= {run.epoch + e: run.factor for e in range(epochs)}
+        words = self._words(run, 0, epochs * count, run.step, run.factor)
+        results, reached = self.stepper.run(orders, 0, epochs * count, words)
+        for e in range(epochs):
+            if e * count <= reached:
+                part = results[e * count : (e + 1) * count]
+                self.ahead[run.epoch + e] = (orders[e], part, min(reached - e * count, count))
+
+    def catch_up(self, run: Run) -> None:
+        """Note the epochs that have been run already (the user pressed Ctrl-C between them)."""
+        while self.ahead:
+            epoch = min(self.ahead)
+            order, results, reached = self.ahead.pop(epoch)
+            run.begin_epoch(epoch)
+            if not self._note(run, order, results, 0, reached, len(results)):
+                self.ahead.clear()
+            else:
+                run.end_epoch()
 
     def _note(self, run: Run, order: Any, results: Any, first: int, reached: int, last: int) -> bool:
         """Bring the run up to date; False where a step had to be given up."""
         run.touch()
-        ignore = run.plan.on_divergence == "ignore"
-        end = last if ignore else min(reached + 1, last)
-        good = np.isfinite(results[first:end]).all(axis=1)
-        steps = end - first if ignore or good.all() else int(np.argmin(good))
+        end = min(reached + 1, last)
+        steps = end - first
+        if run.plan.on_divergence != "ignore":
+            good = np.isfinite(results[first:end]).all(axis=1)
+            steps = steps if good.all() else int(np.argmin(good))
         if steps:
             made = results[first : first + steps]
             weights = self._weights(order, first, first + steps)
             # one after the other, so that the parts of an epoch do not matter
-            run._sum = float(np.cumsum([run._sum, *(made[:, 0] * weights)])[-1])
-            run._weight = float(np.cumsum([run._weight, *weights])[-1])
-            run.loss, run.gradient_norm = float(made[-1, 0]), math.sqrt(made[-1, 1]) if made[-1, 1] >= 0 else math.nan
-            run.numbers = numbers_of(run, run.step + steps - 1)
+            sums = np.cumsum(np.concatenate([[[run._sum, run._weight]], np.stack([made[:, 0] * weights, weights], 1)]), 0)
+            run._sum, run._weight = sums[-1].tolist()
+            run.loss, run.gradient_norm = float(made[-1, 0]), float(np.sqrt(made[-1, 1]))
+            if not self.constant or not run.numbers:
+                run.numbers = numbers_of(run, run.step + steps - 1)
             run.step, run.batch = run.step + steps, run.batch + steps
         if first + steps == last:
             return True
+        self.ahead.clear()
         if first + steps < reached:  # seen too late: the state is already beyond
             self._again(run)
         batch = run.plan.data.take(order[run.batch * self.rows : (run.batch + 1) * self.rows])  # type: ignore[union-attr]
@@ -142,7 +194,7 @@ class Compiled:
             epoch, batch = step // count + 1, step % count
             last = min(count, batch + run.step - step)
             words = self._words(run, batch, last, step - batch, self.factors.get(epoch, run.factor))
-            self.stepper.run(self._order(run, epoch), batch, last, words)
+            self.stepper.run(self._order(run, epoch)[None], batch, last, words)
             step += last - batch
         run.touch()
 
@@ -152,26 +204,31 @@ class Compiled:
 
     def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
         """Step number, rule's numbers and settings for each step, as 64-bit words."""
+        if self.constant:  # nothing but the step's number changes
+            if self.words is None or len(self.words) < last or self.factor != factor:
+                given = numbers_at(run, 0, factor)[0]
+                self.words, self.factor = np.zeros((last, 1 + len(given)), np.int64), factor
+                self.words.view(np.float64)[:, 1:] = list(given.values())
+            self.words[first:last, 0] = np.arange(offset + first, offset + last)
+            return self.words
         given, settings = numbers_at(run, offset + first, factor)
         words = np.zeros((last, 1 + len(given) + len(settings)), np.int64)
         words[first:, 0] = np.arange(offset + first, offset + last)
         floats = words.view(np.float64)
-        if self.constant:
-            floats[first:, 1:] = list(given.values())
-            return words
         for k in range(first, last):
             given, settings = numbers_at(run, offset + k, factor)
             floats[k, 1:] = [*given.values(), *settings.values()]
         return words
 
-    def _weights(self, order: Any, first: int, last: int) -> list[float]:
+    def _weights(self, order: Any, first: int, last: int) -> Any:
         """How much each batch counts."""
         if self.weights is None:
             sizes = np.full(last - first, float(self.rows))
             if last * self.rows > len(order):
                 sizes[-1] = len(order) - (last - 1) * self.rows
-            return sizes.tolist()  # type: ignore[no-any-return]
-        return [float(np.sum(self.weights[order[k * self.rows : (k + 1) * self.rows]])) for k in range(first, last)]
+            return sizes
+        each = [self.weights[order[k * self.rows : (k + 1) * self.rows]] for k in range(first, last)]
+        return np.array([float(np.sum(w)) for w in each])
 
 
 def graph_of(run: Run, rows: int) -> Graph:

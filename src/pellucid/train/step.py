@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from pellucid.autodiff import value_and_grad
 from pellucid.engine import engine_named
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec, spec_of
-from pellucid.graph.core.tree import tree_map
+from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 from pellucid.nn.layer import Layer
@@ -100,8 +101,31 @@ class Trainer:
     def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
         key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights
         if key not in self.graphs:
-            self.graphs[key] = record(f, *_specs(args), name=name).simplify()
+            self.graphs[key] = shared(self, name, f, _specs(args))
         return self.graphs[key]
+
+
+_known: OrderedDict[Any, Graph] = OrderedDict()
+
+
+def shared(trainer: Trainer, name: str, f: Any, specs: tuple[Any, ...]) -> Graph:
+    """The graph of a function of a trainer; equal tasks share one, so that it is recorded and compiled once."""
+    leaves, tree = flatten(specs)
+    task = (name, trainer.net, trainer.loss, trainer.optimizer, trainer.penalty, tuple(leaves), tree)
+    try:
+        hash(task)
+    except TypeError:  # something in it can change
+        return record(f, *specs, name=name).simplify()
+    for key in ((task, None), (task, trainer.key)):
+        if key in _known:
+            _known.move_to_end(key)
+            return _known[key]
+    graph = record(f, *specs, name=name).simplify()
+    random = any(node.op is not None and node.op.name.startswith("random_") for node in graph.nodes)
+    _known[task, trainer.key if random else None] = graph
+    if len(_known) > 32:
+        _known.popitem(last=False)
+    return graph
 
 
 def squared_norm(arrays: Arrays) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.train.batches import take_rows
 from pellucid.train.model import Model
 
 
@@ -35,7 +36,7 @@ def split(
         kept = labels[rest] if by_class else None
         train, held = train_test_split(rest, test_size=share, stratify=kept, random_state=seed)
         parts = [train, held, tested]
-    return tuple((_take(X, part), _take(y, part)) for part in parts)
+    return tuple((take_rows(X, part), take_rows(y, part)) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -91,19 +92,15 @@ def cross_validate(
         folds = (StratifiedKFold if by_class else KFold)(folds, shuffle=True, random_state=seed)
     rows = []
     for train, held in folds.split(X, labels, groups):
-        seen, unseen = _take(X, train), _take(X, held)
+        seen, unseen = take_rows(X, train), take_rows(X, held)
         if prepare is not None:
             fitted = clone(prepare).fit(seen)
             seen, unseen = fitted.transform(seen), fitted.transform(unseen)
         model = make()
-        weights = [None if sample_weight is None else _take(sample_weight, part) for part in (train, held)]
+        weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
         own = copy.deepcopy(fit)  # each fold with callbacks of its own
-        history = model.fit(seen, _take(y, train), sample_weight=weights[0], seed=seed, **own)
+        history = model.fit(seen, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
         if history.stopped.startswith("interrupted"):
             raise KeyboardInterrupt
-        rows.append(model.evaluate(unseen, _take(y, held), weights[1]))
+        rows.append(model.evaluate(unseen, take_rows(y, held), weights[1]))
     return Folds(tuple(rows))
-
-
-def _take(data: Any, rows: Any) -> Any:
-    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]

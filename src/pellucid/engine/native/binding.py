@@ -11,10 +11,11 @@ import numpy as np
 from pellucid.engine.native import blas, cache, fixed
 from pellucid.engine.native.fuse import Call, Loop, base, flipped
 from pellucid.engine.native.memory import plan
-from pellucid.engine.native.moves import moves
+from pellucid.engine.native.moves import work_of
 from pellucid.engine.native.program import Program, as_word
-from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts
-from pellucid.engine.native.values import LEAVES, Value, evaluate, size_of
+from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts, is_single
+from pellucid.engine.native.special import special
+from pellucid.engine.native.values import Value, evaluate, size_of
 from pellucid.graph.core.dims import product, resolve
 
 BYTES = 8
@@ -79,7 +80,8 @@ class Memory:
                 at += -(-max(bytes_, 1) // 64) * 64
         self.arena = Arena(at)
         self.size = at
-        self.constants = {x.number: np.ascontiguousarray(x.settings["array"]) for x in program.lowered.values if x.op == "constant"}
+        constants = [x for x in program.lowered.values if x.op == "constant"]
+        self.constants = {x.number: np.ascontiguousarray(x.settings["array"]) for x in constants}
         self.outside: dict[int, int] = {}  # addresses of arrays from outside
         self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
 
@@ -191,7 +193,7 @@ class Binding:
         for x in kernel.numbers:
             value = evaluate(x, self.sizes)
             words.append(as_word(value if x.dtype.kind in "iub" else float(value)))
-        words += [blas.special(name) for name in kernel.functions]
+        words += [special(name) for name in kernel.functions]
         table.add(self.kernel_address[id(loop)], words)
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
@@ -227,10 +229,11 @@ class Binding:
     def _call(self, step: Call, thread: int, table: Table) -> None:
         if step.value.op == "matmul":
             self._product(step, thread, table)
-        elif thread == 0:
-            for source, words in moves(step.value, self.sizes, lambda x: self.memory.address(x, 0)):
-                (function,) = cache.addresses([source])
-                table.add(function, words)
+            return
+        here = lambda x: self.memory.address(x, thread)
+        for source, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
+            (function,) = cache.addresses([source])
+            table.add(function, words)
 
     def _product(self, step: Call, thread: int, table: Table) -> None:
         """Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse."""
@@ -241,7 +244,9 @@ class Binding:
         batches = int(np.prod(lead, dtype=np.int64)) if lead else 1
         first, last = share(m, self.program.threads, thread)
         begin, end = 0, batches
-        if lead:
+        if is_single(out):  # each thread has its own
+            first, last = 0, m
+        elif lead:
             unit = batches // max(lead[0], 1)
             begin, end = (unit * s for s in share(lead[0], self.program.threads, thread))
             first, last = 0, m

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,26 +102,44 @@ def _mkl_path() -> str | None:
 
 
 @functools.cache
-def _pools() -> list[Any]:
-    """The thread pools of the BLAS in use."""
+def _pools() -> list[tuple[Any, Any]]:
+    """(get, set) for the number of threads of each pool that a BLAS has."""
     from threadpoolctl import ThreadpoolController
 
-    return [c for c in ThreadpoolController().lib_controllers if c.user_api == "blas" and c.internal_api != "mkl"]
+    found = []
+    for c in ThreadpoolController().lib_controllers:
+        if c.user_api == "blas" and c.internal_api == "openblas":
+            found.append((c._get_symbol("openblas_get_num_threads"), c._get_symbol("openblas_set_num_threads")))
+        elif c.user_api == "blas" and c.internal_api != "mkl":
+            found.append((c.get_num_threads, c.set_num_threads))
+    return [(get, put) for get, put in found if get is not None and put is not None]
+
+
+_lock = threading.Lock()
+_users = 0
+_before: list[tuple[Any, int]] = []
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """The library runs on the thread that calls it; what was set before comes back."""
+    """The library runs on the threads that call it; when the last of them leaves, what was set before comes back."""
+    global _users
     if library().name == "MKL":
         yield
         return
-    before = [(pool, pool.num_threads) for pool in _pools()]
-    for pool, number in before:
-        if number != 1:
-            pool.set_num_threads(1)
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _before[:] = [(put, get()) for get, put in _pools()]
+            for put, number in _before:
+                if number != 1:
+                    put(1)
     try:
         yield
     finally:
-        for pool, number in before:
-            if number != 1:
-                pool.set_num_threads(number)
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                for put, number in _before:
+                    if number != 1:
+                        put(number)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native import fixed
 from pellucid.engine.native.binding import Binding, Memory
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
@@ -58,6 +59,8 @@ class Bound:
             for words, (where, which, offset) in zip(self.binding.tables, self.patches, strict=True):
                 words[where] = places[which] + offset
             status = execute(self.jobs)
+        if status == fixed.BAD_LABEL:
+            raise ValueError(f"{self.program.graph.name}: labels must lie in 0 ... classes - 1")
         if status:
             raise IndexError(f"{self.program.graph.name}: an index array holds a number that is out of range")
         arrays = {x.number: array for x, array in zip(self.made, made, strict=True)}

@@ -49,10 +49,9 @@ def _libm(name: str, operands: int = 1) -> Expression:
     return Expression(f"{{T}}(libm_{name}({inside}))", costly=True)
 
 
-def _special(name: str, operands: int = 1) -> Expression:
+def _special(name: str) -> Expression:
     """Through SciPy's compiled functions, by address, in double precision."""
-    inside = ", ".join(f"f64({{{i}}})" for i in range(operands))
-    return Expression(f"{{T}}(call{operands}(@{name}@, {inside}))", costly=True)
+    return Expression(f"{{T}}(call1(@{name}@, f64({{0}})))", costly=True)
 
 
 def _vector(name: str) -> Expression:
@@ -110,8 +109,12 @@ ELEMENTWISE: dict[str, Expression] = {
     "square": Expression("({0} * {0})"),
     "sqrt": Expression("root({0})"),
     "power": Expression(_power, costly=True),
-    "floor_divide": Expression("down({0} / {1})", whole="whole_divide({0}, {1})"),
-    "remainder": Expression("remainder({0}, {1})", whole="whole_remainder({0}, {1})"),
+    "floor_divide": Expression(
+        "{T}(floor_divide(f64({0}), f64({1})))", whole="whole_divide({0}, {1})", costly=True
+    ),
+    "remainder": Expression(
+        "{T}(remainder(f64({0}), f64({1})))", whole="whole_remainder({0}, {1})", costly=True
+    ),
     "fmod": Expression("{T}(libm_fmod(f64({0}), f64({1})))", whole="whole_fmod({0}, {1})", costly=True),
     "hypot": _libm("hypot", 2),
     # kinks and signs
@@ -180,7 +183,7 @@ ELEMENTWISE: dict[str, Expression] = {
     "entr": Expression("entropy{F}({0})", costly=True),
     "rel_entr": Expression("relative_entropy{F}({0}, {1})", costly=True),
     **{name: _special(name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
-    "zeta": _special("zeta", 2),
+    "zeta": Expression("{T}(hurwitz_zeta(f64({0}), f64({1})))", costly=True),
 }
 """Every elementwise primitive by name."""
 

@@ -99,6 +99,25 @@ def move(itemsize: int) -> str:
     )
 
 
+BAD_INDEX, BAD_LABEL = 2, 3
+"""What a program returns that met an index or a label out of range."""
+
+
+def check_range(dtype: str) -> str:
+    """[begin, count, address, end, status]: the status if a whole number is outside begin ... end - 1."""
+    T = NAMES[dtype]
+    return (
+        _HEAD.format(names=f"i64, load_{T}, word")
+        + f"""    begin, end = word(a, 0), word(a, 3)
+    for i in range(word(a, 1)):
+        x = i64(load_{T}(word(a, 2), i, 1))
+        if x < begin or x >= end:
+            return word(a, 4)
+    return 0
+"""
+    )
+
+
 def gather(dtype: str, scatter: bool) -> str:
     """Elements by index arrays, out of an array or (adding) into one.
 
@@ -125,8 +144,6 @@ def gather(dtype: str, scatter: bool) -> str:
             index = load_i64(word(a, 5 + 3 * i), g, 2)
             size = word(a, 6 + 3 * i)
             index = index + size if index < 0 else index
-            if index < 0 or index >= size:
-                return 2
             at += index * word(a, 7 + 3 * i)
         to = g * step
         for number in range(total):
@@ -182,8 +199,11 @@ RUN = (
     reached = word(a, 1)
     status = 0
     mode = set_float_mode(word(a, 22)) if word(a, 22) else 0
+    per_epoch = word(a, 23)
     for k in range(word(a, 0), word(a, 1)):
-        short = k == word(a, 2)
+        inside = k % per_epoch
+        rows_at = k // per_epoch * word(a, 24) + inside * batch
+        short = inside == word(a, 2)
         entries = word(a, 5) if short else word(a, 3)
         count = word(a, 6) if short else word(a, 4)
         first = word(a, 16) if short else word(a, 14)
@@ -197,10 +217,10 @@ RUN = (
             size = word(word(a, 11), 3 * g + 2)
             if size == 8:
                 for r in range(first, last):
-                    store_i64(target, r, load_i64(source, load_i64(order, k * batch + r, 1), 2), 3)
+                    store_i64(target, r, load_i64(source, load_i64(order, rows_at + r, 1), 2), 3)
             else:
                 for r in range(first, last):
-                    copy_memory(target + r * size, source + load_i64(order, k * batch + r, 1) * size, size)
+                    copy_memory(target + r * size, source + load_i64(order, rows_at + r, 1) * size, size)
         for e in range(count):
             status = call_kernel(load_i64(entries, 2 * e, 4), load_i64(entries, 2 * e + 1, 4))
             if status != 0:

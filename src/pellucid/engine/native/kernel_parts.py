@@ -46,7 +46,9 @@ load_word: Any = globals()["load_i64"]
 load_number: Any = globals()["load_f64"]
 log32, log64, log1p64 = (globals()[name] for name in ("log32", "log64", "log1p64"))
 exp64: Any = globals()["exp64"]
-call1, call2 = intrinsics.caller(1), intrinsics.caller(2)
+call1 = intrinsics.caller(1)
+libm_pow: Any = globals()["libm_pow"]
+libm_fmod: Any = globals()["libm_fmod"]
 call_kernel, call_gemm = intrinsics.call_kernel, intrinsics.call_gemm
 atomic_add, atomic_load = intrinsics.atomic_add, intrinsics.atomic_load
 yield_processor, copy_memory = intrinsics.yield_processor, intrinsics.copy_memory
@@ -86,8 +88,18 @@ def with_sign(x, sign):  # type: ignore[no-untyped-def]
 
 @part
 def remainder(x, y):  # type: ignore[no-untyped-def]
-    rest = x - towards_zero(x / y) * y
+    """With the sign of y, exact also where x / y is large."""
+    rest = libm_fmod(x, y)
     return rest + y if (rest != 0) & ((rest < 0) != (y < 0)) else rest
+
+
+@part
+def floor_divide(x, y):  # type: ignore[no-untyped-def]
+    """As in NumPy: by way of the remainder, so that -1 // inf is -1."""
+    rest = libm_fmod(x, y)
+    share = (x - rest) / y
+    share = share - 1 if (rest != 0) & ((rest < 0) != (y < 0)) else share
+    return x / y if y == 0 else nearest(share)
 
 
 @part
@@ -143,7 +155,10 @@ def entropy32(x):  # type: ignore[no-untyped-def]
 @part
 def relative_entropy64(x, y):  # type: ignore[no-untyped-def]
     inside = f64(0) if (x == 0) & (y >= 0) else f64(INFINITY)
-    value = x * log64(x / y) if (x > 0) & (y > 0) else inside
+    ratio = x / y
+    safe = (ratio > 0) & (ratio < f64(INFINITY))  # else it is out of range
+    logarithm = log64(ratio) if safe else log64(x) - log64(y)
+    value = x * logarithm if (x > 0) & (y > 0) else inside
     return x + y if (x != x) | (y != y) else value
 
 
@@ -152,13 +167,70 @@ def relative_entropy32(x, y):  # type: ignore[no-untyped-def]
     return f32(relative_entropy64(f64(x), f64(y)))
 
 
+TINY32, TINY64 = np.float32(2.0**-24), 2.0**-53
+
+BERNOULLI = (
+    12.0,
+    -720.0,
+    30240.0,
+    -1209600.0,
+    47900160.0,
+    -1.8924375803183791606e9,
+    7.47242496e10,
+    -2.950130727918164224e12,
+    1.1646782814350067249e14,
+    -4.5979787224074726105e15,
+    1.8152105401943546773e17,
+    -7.1661652561756670113e18,
+)
+"""(2k)! / B_2k"""
+
+
+@part
+def hurwitz_zeta(x, q):  # type: ignore[no-untyped-def]
+    """sum (q + k)^-x over k >= 0, by the Euler-Maclaurin formula (as in Cephes; SciPy exports no address of it)."""
+    if (x != x) | (q != q) | (x < 1):
+        return f64(np.nan)
+    if x == 1:
+        return f64(INFINITY)
+    if q <= 0:
+        if q == down(q):
+            return f64(INFINITY)
+        if x != down(x):
+            return f64(np.nan)
+    if q > 1e8:
+        return (1 / (x - 1) + 1 / (2 * q)) * libm_pow(q, 1 - x)
+    total = libm_pow(q, -x)
+    a, term, i = q, 0.0, 0
+    while (i < 9) | (a <= 9):
+        i += 1
+        a += 1
+        term = libm_pow(a, -x)
+        total += term
+        if magnitude(term / total) < TINY64:
+            return total
+    total += term * a / (x - 1) - 0.5 * term
+    factor, k = 1.0, 0.0
+    for number in BERNOULLI:
+        factor *= x + k
+        term /= a
+        step = factor * term / number
+        total += step
+        if magnitude(step / total) < TINY64:
+            return total
+        k += 1
+        factor *= x + k
+        term /= a
+        k += 1
+    return total
+
+
 # SplitMix64 by position, as in graph/primitives/random.py
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S11, S40 = (np.uint64(n) for n in (27, 30, 31, 11, 40))
 ONE = np.uint64(1)
-TINY32, TINY64 = np.float32(2.0**-24), 2.0**-53
 
 
 @part

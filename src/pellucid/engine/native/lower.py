@@ -15,8 +15,8 @@ import numpy as np
 from pellucid.engine.native.expressions import ELEMENTWISE
 from pellucid.engine.native.values import REDUCTIONS, Builder, Value
 from pellucid.errors import UnsupportedError
-from pellucid.graph.core.dims import Dim, is_open, product, resolve
-from pellucid.graph.core.spec import Spec, promote
+from pellucid.graph.core.dims import product, resolve
+from pellucid.graph.core.spec import Spec, broadcast
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal, Node
 from pellucid.graph.record import record
@@ -236,6 +236,11 @@ def _contraction(build: Builder, args: list[Value], terms: list[str], output: st
 
 def _one_hot(build: Builder, node: Node, args: list[Value]) -> Value:
     (labels,), classes = args, node.settings["classes"]
+    if labels.dtype.kind not in "iu":
+        raise CannotCompile(f"labels must be integers, got {labels.dtype}")
+    if labels.known:
+        labels = build.new("broadcast_to", (labels,), (), labels.dtype)
+    labels = build.new("in_range", (labels,), labels.shape, labels.dtype, {"end": classes})
     positions = build.new("iota", (), (classes,), np.int64)
     hit = build.elementwise("equal", (build.view(labels, (*labels.shape, 1)), positions), np.bool_)
     return build.elementwise("astype", (hit,), np.dtype(node.dtype))
@@ -299,14 +304,12 @@ def _move(build: Builder, node: Node, args: list[Value]) -> Value:
     """concatenate, pad, flip, getitem, scatter_add: elements go to other places."""
     assert node.op is not None
     dtype, settings = np.dtype(node.dtype), dict(node.settings)
-    for key in ("spec", "shape", "width"):
-        if key in settings and is_open(settings[key]) and any(isinstance(s, Dim) and len(s.terms) > 1 for s in ()):
-            raise CannotCompile(f"{node.op.name} with open sizes")
     first = 1 if node.op.name in ("getitem", "scatter_add") else len(args)
     cast = [build.elementwise("astype", (a,), dtype if i < first else np.int64) for i, a in enumerate(args)]
-    cast = [build.elementwise("broadcast_to", (a,), a.dtype, a.shape) if a.known else a for a in cast]
-    if node.op.name == "concatenate" and any(promote([Spec(a.shape, a.dtype)]) != dtype for a in cast):
-        raise CannotCompile("concatenate of several dtypes")
+    if len(cast) > first:
+        common = broadcast([a.shape for a in cast[first:]], "index arrays")
+        cast[first:] = [build.elementwise("broadcast_to", (a,), a.dtype, common) for a in cast[first:]]
+    cast = [build.new("broadcast_to", (a,), a.shape, a.dtype) if a.known else a for a in cast]  # a place in memory
     return build.new(node.op.name, cast, node.shape, dtype, settings)
 
 

@@ -9,12 +9,66 @@ import numpy as np
 
 from pellucid.engine.native import fixed
 from pellucid.engine.native.fuse import base
+from pellucid.engine.native.schedule import is_single
 from pellucid.engine.native.values import Value, size_of
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.primitives.indexing import SLOT
 
 Work = list[tuple[str, list[int]]]
+
+
+def work_of(
+    x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int
+) -> Work:
+    """What one thread does. A bad index is found by all of them, so that none waits for the others at a barrier."""
+    if x.op == "in_range":
+        return _in_range(x, sizes, address, thread, threads)
+    checks: Work = []
+    if x.op in ("getitem", "scatter_add") and len(x.args) > 1:
+        outer = x.args[0].shape if x.op == "getitem" else x.shape
+        for a, size in zip(x.args[1:], _indexed_sizes(x.settings["spec"], outer), strict=True):
+            words = [size_of(a.shape, sizes), address(base(a)), int(resolve(size, sizes)), fixed.BAD_INDEX]
+            checks.append((fixed.check_range("int64"), [-words[2], *words]))
+    # a number of which each thread has its own is made by each
+    return checks + (moves(x, sizes, address) if thread == 0 or is_single(x) else [])
+
+
+def _in_range(
+    x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int
+) -> Work:
+    """Labels as they are, once all of them are known to be right; each thread copies those of its own rows."""
+    count, end = size_of(x.shape, sizes), int(resolve(x.settings["end"], sizes))
+    source = address(base(x.args[0]))
+    check = (fixed.check_range(x.dtype.name), [0, count, source, end, fixed.BAD_LABEL])
+    axis = next((i for i, s in enumerate(x.shape) if s != 1), None)
+    first, last = 0, count
+    if axis is not None:
+        size = int(resolve(x.shape[axis], sizes))
+        unit = count // max(size, 1)
+        first, last = size * thread // threads * unit, size * (thread + 1) // threads * unit
+    item = x.dtype.itemsize
+    return [check, (fixed.COPY, [(last - first) * item, source + first * item, address(x) + first * item])]
+
+
+def _indexed_sizes(spec: tuple[Any, ...], outer: Any) -> list[Any]:
+    """The sizes of the axes that index arrays stand for."""
+    return [size for part, size in zip(_parts(spec, outer), _axes(spec, outer), strict=True) if part is SLOT]
+
+
+def _parts(spec: tuple[Any, ...], outer: Any) -> list[Any]:
+    """The index with slices in place of the dots."""
+    consumed = sum(p is not None and p is not Ellipsis for p in spec)
+    parts: list[Any] = []
+    for p in spec if any(p is Ellipsis for p in spec) else (*spec, Ellipsis):
+        parts += [slice(None)] * (len(outer) - consumed) if p is Ellipsis else [p]
+    return parts
+
+
+def _axes(spec: tuple[Any, ...], outer: Any) -> list[Any]:
+    """The size of the axis that each part stands for; 1 for a new axis."""
+    sizes = iter(outer)
+    return [1 if p is None else next(sizes) for p in _parts(spec, outer)]
 
 
 def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -> Work:
@@ -110,17 +164,9 @@ def _indexed(
     outer = inside if x.op == "getitem" else shape  # the array that is indexed
     array = _phantom(outer, x.dtype)
     item = array.itemsize
-    consumed = sum(p is not None and p is not Ellipsis for p in spec)
-    parts: list[Any] = []
-    if not any(p is Ellipsis for p in spec):
-        spec = (*spec, Ellipsis)
-    for p in spec:
-        parts += [slice(None)] * (len(outer) - consumed) if p is Ellipsis else [p]
+    parts = _parts(spec, outer)
     arrays = list(x.args[1:])
-    shapes = {tuple(int(resolve(s, sizes)) for s in a.shape) for a in arrays}
-    if len(shapes) != 1:
-        raise NotImplementedError("index arrays of several shapes")
-    (gathered,) = shapes
+    gathered = tuple(int(resolve(s, sizes)) for s in arrays[0].shape)  # lowering has given all of them one shape
     advanced = [i for i, p in enumerate(parts) if p is SLOT or isinstance(p, int)]
     together = advanced[-1] - advanced[0] + 1 == len(advanced)
     start, axis, rest, indexes = 0, 0, [], []
@@ -138,6 +184,8 @@ def _indexed(
         if p is SLOT:
             indexes.append((address(base(next(numbers))), outer[axis], step))
         elif isinstance(p, int):
+            if not -outer[axis] <= p < outer[axis]:
+                raise IndexError(f"index {p} is out of range for axis {axis} of size {outer[axis]}")
             start += (p % outer[axis]) * step
         else:
             first, stop, by = p.indices(outer[axis])

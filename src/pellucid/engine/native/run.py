@@ -14,7 +14,7 @@ import numpy as np
 from pellucid.engine.native import blas, cache, fixed
 from pellucid.engine.native.binding import Binding, function_at
 
-WORDS = 24
+WORDS = 25
 
 
 def default_threads() -> int:
@@ -38,7 +38,7 @@ def job(binding: Binding, thread: int) -> Any:
     """The words of one run of the program, without batches: a call."""
     words = np.zeros(WORDS, np.int64)
     entries = binding.entries[thread]
-    words[1], words[2] = 1, -1
+    words[1], words[2], words[23] = 1, -1, 1
     words[3] = words[5] = entries.ctypes.data
     words[4] = words[6] = len(entries) if entries[0, 0] else 0
     return words

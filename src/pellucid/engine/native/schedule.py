@@ -223,6 +223,8 @@ def _written_along(step: Step, x: Value) -> Any:
     if isinstance(step, Loop):
         return extent(x)
     assert isinstance(step, Call)
+    if step.value.op == "in_range":
+        return extent(x)
     return extent(x) if step.value.op == "matmul" and step.value.shape[0] != 1 else "one thread"
 
 

@@ -6,6 +6,8 @@ step by step; it is copied in at the beginning and out when somebody asks for it
 
 from __future__ import annotations
 
+import os
+import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +55,31 @@ def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: i
     return known[-1]
 
 
+_idle: list[Stepper] = []
+_lock = threading.Lock()
+IDLE = 64 << 20
+"""Bytes of memory that steppers without work may keep for the next run of the same kind."""
+
+
+def stepper(graph: Graph, roles: Roles, rows: int, threads: int) -> Stepper:
+    """A stepper; one that has done its work is taken up again."""
+    with _lock:
+        for known in _idle:
+            if known.graph is graph and known.rows == rows and known.threads == threads and known.suits():
+                _idle.remove(known)
+                return known
+    return Stepper(graph, roles, rows, threads)
+
+
+def release(used: Stepper) -> None:
+    """No longer needed: keep it for the next run."""
+    used.forget()
+    with _lock:
+        _idle.append(used)
+        while sum(s.bytes for s in _idle) > IDLE:
+            _idle.pop(0)
+
+
 class Stepper:
     """A step bound to memory for batches of up to `rows` rows."""
 
@@ -60,6 +87,7 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
+        self.pid = os.getpid()
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
             shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
@@ -75,6 +103,18 @@ class Stepper:
         self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
         self._entries(rows)
         runner()  # everything is compiled before the first step
+
+    @property
+    def bytes(self) -> int:
+        """The memory it holds."""
+        return self.memory.size + sum(int(a.nbytes) for a in self.storage.values())
+
+    def suits(self) -> bool:
+        return self.pid == os.getpid()
+
+    def forget(self) -> None:
+        """Let go of the data."""
+        self.data, self.jobs, self.lists = [], [], []
 
     def _late(self) -> list[tuple[int, int]]:
         """New state that could not be written over the old: (output, input), copied at the end of the step."""
@@ -144,20 +184,22 @@ class Stepper:
             self.jobs.append(words)
             self.lists.append(lists)  # the words point to them
 
-    def run(self, order: Any, first: int, last: int, numbers: Any) -> tuple[Any, int]:
-        """Steps first ... last - 1 of an epoch: batch k has rows order[k * rows : (k + 1) * rows].
+    def run(self, orders: Any, first: int, last: int, numbers: Any) -> tuple[Any, int]:
+        """Steps first ... last - 1, counted through the epochs that `orders` (epochs, rows) describes.
 
-        `numbers` has a row of 64-bit words for each step of the epoch, of which those that are run matter. Returns the
-        results as float64 (a row for each step of the epoch), and the number of the step that was not made, or `last`.
+        Batch k of an epoch has the rows order[k * rows : (k + 1) * rows]. `numbers` has a row of 64-bit words for each
+        step; only those that are run matter. Returns the results as float64 (a row for each step), and the number of
+        the step that was not made, or `last`.
         """
-        count, rest = -(-len(order) // self.rows), len(order) % self.rows
-        short = count - 1 if rest else -1
-        results = np.zeros((count, max(len(self.roles.results), 1)), np.int64)
-        starts = order.ctypes.data, numbers.ctypes.data, results.ctypes.data
+        length = orders.shape[1]
+        count, rest = -(-length // self.rows), length % self.rows
+        results = np.zeros((last, max(len(self.roles.results), 1)), np.int64)
+        starts = orders.ctypes.data, numbers.ctypes.data, results.ctypes.data
         for thread, words in enumerate(self.jobs):
-            words[0], words[1], words[2] = first, last, short
+            words[0], words[1], words[2] = first, last, count - 1 if rest else -1
             words[12], words[8], words[20] = starts
-            if first <= short < last:
+            words[23], words[24] = count, length
+            if rest:
                 part = self._entries(rest)[thread]
                 words[5], words[6] = part.ctypes.data, len(part)
                 words[16:18] = share(rest, self.threads, thread)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
+from typing import Any
 
 from pellucid.graph.core.dims import product, resolve
 from pellucid.graph.graph import Graph
@@ -11,8 +13,18 @@ PER_THREAD = 600_000
 """Floating-point operations that are worth a thread of their own (about 15 microseconds)."""
 
 
+_known: weakref.WeakKeyDictionary[Graph, dict[Any, int]] = weakref.WeakKeyDictionary()
+
+
 def flops(graph: Graph, sizes: Mapping[str, int]) -> int:
     """Multiplications and additions of the matrix products, and one for each element of everything else."""
+    known, key = _known.setdefault(graph, {}), tuple(sizes.items())
+    if key not in known:
+        known[key] = _count(graph, sizes)
+    return known[key]
+
+
+def _count(graph: Graph, sizes: Mapping[str, int]) -> int:
     total = 0
     for node in graph.operations:
         assert node.op is not None
