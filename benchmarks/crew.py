@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from benchmarks.contestants import CONTESTANTS
-from benchmarks.meter import Meter, process_ticks
+from benchmarks.meter import BUSY, Meter, process_ticks, wait_for_quiet
 from benchmarks.timing import Result
 
 ROOT = Path(__file__).parent.parent
@@ -146,25 +146,40 @@ def race(
 ) -> Result:
     """Interleaved rounds; in each, every contestant works for about `seconds`. One piece of work counts as `units`.
 
-    Of a contestant's numbers of threads the one with the better median counts. `seeded` is for work whose argument is
-    a seed: it is done once in a round, and `seeded` names what it returns.
+    A round in which others used the machine is done again, unless that happens too often. Of a contestant's numbers
+    of threads the one with the better median counts. `seeded` is for work whose argument is a seed: it is done once in
+    a round, and `seeded` names what it returns.
     """
+    patience = 100 * seconds
+    patience -= wait_for_quiet(patience)
     racers, failures = _entered(crew, job, spec, who, seconds, bool(seeded))
-    meter = Meter(crew.sessions)
-    for i in range(rounds):
+    foreign, spoilt = [], 0
+    while len(foreign) < rounds:
+        patience -= wait_for_quiet(patience)
+        meter = Meter(crew.sessions)
         for racer in racers:
-            took, value = racer.worker.run(i + 1 if seeded else racer.n)
-            racer.times.append(took / (units if seeded else units * racer.n))
-            racer.values.append(value)
-    best: dict[str, Racer] = {}
-    for racer in sorted(racers, key=lambda racer: statistics.median(racer.times)):
-        best.setdefault(racer.peer, racer)
-    best = {peer: best[peer] for peer in who if peer in best}
+            took, value = racer.worker.run(len(foreign) + 1 if seeded else racer.n)
+            racer.times[len(foreign) :] = [took / (units if seeded else units * racer.n)]
+            racer.values[len(foreign) :] = [value]
+        share = meter.foreign()
+        if share > BUSY and spoilt < rounds // 2:
+            spoilt += 1
+        else:
+            foreign.append(share)
+    best = _best(racers)
     notes = {peer: f"{racer.threads} thread{'s' * (racer.threads > 1)}" for peer, racer in best.items()}
     if seeded:
         notes = {peer: f"{notes[peer]}, {statistics.median(best[peer].values):g} {seeded}" for peer in best}
-    times = {peer: racer.times for peer, racer in best.items()}
-    return Result(name, times, unit, notes, failures, meter.foreign())
+    times = {peer: best[peer].times for peer in who if peer in best}
+    return Result(name, times, unit, notes, failures, statistics.median(foreign))
+
+
+def _best(racers: list[Racer]) -> dict[str, Racer]:
+    """Each contestant with its better number of threads."""
+    found: dict[str, Racer] = {}
+    for racer in sorted(racers, key=lambda racer: statistics.median(racer.times)):
+        found.setdefault(racer.peer, racer)
+    return found
 
 
 def _entered(

@@ -6,6 +6,9 @@ import os
 import time
 from pathlib import Path
 
+BUSY = 0.1
+"""A share of foreign work from which a measurement is disturbed."""
+
 
 def process_ticks(pid: int) -> int:
     """The ticks of CPU that one process has used in all its threads."""
@@ -51,3 +54,14 @@ class Meter:
         used = (machine_ticks() - machine) - (session_ticks(self.sessions) - ours)
         ticks = (time.perf_counter() - clock) * os.sysconf("SC_CLK_TCK") * (os.cpu_count() or 1)
         return max(0.0, used / ticks) if ticks else 0.0
+
+
+def wait_for_quiet(at_most: float) -> float:
+    """Wait while others use the machine (our own workers are asleep); returns the seconds it took."""
+    start = time.perf_counter()
+    while time.perf_counter() - start < at_most:
+        meter = Meter(set())
+        time.sleep(0.2)
+        if meter.foreign() <= 2 * BUSY:
+            break
+    return time.perf_counter() - start

@@ -12,21 +12,19 @@ from typing import Any
 
 import numba
 import numpy as np
-from threadpoolctl import threadpool_info
 
 from benchmarks.cases import TrainCase
-from pellucid.engine.native.blas import library
+from pellucid.engine.native import blas
 
 ARGUMENTS = 13
 
 
 def gemm(dtype: str, threads: int) -> int:
     """The address of sgemm or dgemm in the library that our engine uses: Fortran's, all arguments by address."""
-    chosen = library()
-    if chosen.name == "MKL":  # the engine has made it sequential
-        mkl = ctypes.CDLL(next(pool["filepath"] for pool in threadpool_info() if pool["internal_api"] == "mkl"))
-        mkl.MKL_Set_Threading_Layer(0 if threads > 1 else 1)
-        mkl.MKL_Set_Num_Threads(threads)
+    path = blas._mkl_path()
+    if path is not None and threads > 1:
+        ctypes.CDLL(path).MKL_Set_Threading_Layer(0)  # the first word counts: the engine's would make it sequential
+    chosen = blas.library()
     return {"float32": chosen.sgemm, "float64": chosen.dgemm}[dtype]
 
 

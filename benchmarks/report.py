@@ -12,6 +12,7 @@ from benchmarks import targets
 from benchmarks.cases import CASES
 from benchmarks.contestants import OURS
 from benchmarks.figures import Figure
+from benchmarks.meter import BUSY
 from benchmarks.store import Entry, load, setting
 from benchmarks.timing import Result
 
@@ -25,8 +26,6 @@ TITLES = {
     "imports": "Import",
     "autodiff": "Recording and differentiating, on the numpy executor",
 }
-BUSY = 0.1
-"""A share of foreign work from which a measurement is marked."""
 HEAD = ("case", "who", "time or value", "× ours (quartiles)", "target", "")
 
 

@@ -58,7 +58,7 @@ def load(folder: Path, benchmark: str) -> list[Entry]:
     file = folder / f"{benchmark}.json"
     if not file.exists():
         return []
-    return [_entry(row) for row in json.loads(file.read_text())["entries"]]
+    return [_entry(row) for row in json.loads(file.read_text()).get("entries", [])]
 
 
 def _key(entry: Entry) -> tuple[str, str]:

@@ -37,14 +37,15 @@ from pellucid.graph.primitives.indexing import one_hot as one_hot
 
 if TYPE_CHECKING:
     from pellucid.train import Model as Model
+    from pellucid.train import fit_many as fit_many
     from pellucid.train import load as load
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """`Model` and `load` bring the training room with them when they are first asked for."""
-    if name in ("Model", "load"):
+    """`Model`, `fit_many` and `load` bring the training room with them when they are first asked for."""
+    if name in ("Model", "fit_many", "load"):
         from pellucid import train
 
         return getattr(train, name)

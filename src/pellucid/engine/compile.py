@@ -31,7 +31,7 @@ def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
 
     The graph is made at the first call and for every new combination of shapes and dtypes; `f` must not branch
     on values. `compiled.graph(*args)` shows the graph that a call would run. "native" compiles it; "auto" does so
-    where the sizes say that it pays.
+    where the sizes say that it pays. `compiled.program(*args)` is the native engine's program, to print and to explain.
 
     >>> import numpy as np, pellucid as pel
     >>> step = compile(pel.grad(lambda w: np.sum(w * w)))
@@ -53,5 +53,11 @@ def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
     def compiled(*args: Any) -> Any:
         return execute(graph(*args), *args)
 
-    compiled.graph = graph  # type: ignore[attr-defined]
+    def program(*args: Any) -> Any:
+        from pellucid.engine.native.call import function
+
+        recorded = graph(*args)
+        return function(recorded).program(recorded.read_inputs(args)[1])
+
+    compiled.graph, compiled.program = graph, program  # type: ignore[attr-defined]
     return compiled

@@ -14,6 +14,7 @@ from pellucid.train.logging import LearningRateLogger as LearningRateLogger
 from pellucid.train.logging import ProgressBar as ProgressBar
 from pellucid.train.logging import TensorBoard as TensorBoard
 from pellucid.train.loop import Run as Run
+from pellucid.train.many import fit_many as fit_many
 from pellucid.train.metrics import METRICS as METRICS
 from pellucid.train.metrics import Metric as Metric
 from pellucid.train.model import Model as Model

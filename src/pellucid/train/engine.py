@@ -42,3 +42,16 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
         except CannotCompile as error:
             run.trainer.engine = "numpy"
             tell("the training step", error)
+
+
+def step_program(run: Run, threads: int | None) -> Any:
+    """The program that a run would execute."""
+    from pellucid.engine.native.run import default_threads
+    from pellucid.engine.native.stepper import program_for
+    from pellucid.engine.native.work import threads_for
+    from pellucid.train.native import graph_of, roles
+
+    assert isinstance(run.plan.data, Rows)
+    sizes = {"n": min(run.plan.batch_size, len(run.plan.data))}
+    graph = graph_of(run, sizes["n"])
+    return program_for(graph, roles(graph), sizes, threads_for(graph, sizes, threads or default_threads()))

@@ -20,7 +20,6 @@ from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
 from pellucid.train.step import Snapshot, Trainer, squared_norm
 
-
 INTERRUPTED = "interrupted by the user (Ctrl-C)"
 HALT: ContextVar[threading.Event | None] = ContextVar("pellucid_halt", default=None)
 """Set by whoever runs several trainings at once, to end them all."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
@@ -19,13 +20,14 @@ from pellucid.train.batches import Rows, Stream, as_inputs, class_weights, is_st
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
 from pellucid.train.config import ConfigError, describe
-from pellucid.train.engine import check_engine, choose
+from pellucid.train.engine import check_engine, choose, step_program
 from pellucid.train.history import History
 from pellucid.train.logging import ProgressBar
 from pellucid.train.loop import Plan, Run, train
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CHUNK, Compiled
 from pellucid.train.step import Snapshot, Trainer
+
 
 class Model:
     """A network that can be trained.
@@ -274,6 +276,16 @@ class Model:
         """The first metric; without one, minus the loss (larger is better)."""
         found = self.evaluate(X, y)
         return found[self.metrics[0].name] if self.metrics else -found["loss"]
+
+    def program(self, X: Any, y: Any, *, batch_size: int = 32, sample_weight: Any = None) -> Any:
+        """The native engine's program of a training step on such data: print it, or call its `explain(n=rows)`.
+
+        The model is left as it is.
+        """
+        trial = copy.copy(self)
+        data, _ = trial._data(X, y, None, sample_weight, None, 0)
+        run = trial._run(data, None, 1, None, batch_size, 0, True, None, "raise", [])
+        return step_program(run, self.threads)
 
     def summary(self) -> Summary:
         """The dimension table of the network."""

@@ -48,7 +48,8 @@ class Compiled:
         data = run.plan.data
         assert isinstance(data, Rows)
         self.rows = min(run.plan.batch_size, len(data))
-        self.weights = data.weights
+        self.source, self.weights = data, data.weights
+        self.count = -(-len(data) // self.rows)
         graph = graph_of(run, self.rows)
         sizes = {"n": self.rows}
         self.stepper = stepper(graph, roles(graph), self.rows, threads_for(graph, sizes, threads))
@@ -110,10 +111,9 @@ class Compiled:
             yield self._note(run, order, results, 0, reached, len(results))
             return
         order = self._order(run, run.epoch)
-        count = run.plan.data.count(self.rows) or 0
-        while run.batch < count:
+        while run.batch < self.count:
             first = run.batch
-            last = first + 1 if listening["batch_end"] else min(count, first + self.chunk)
+            last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk)
             if run.plan.steps is not None:
                 last = min(last, first + run.plan.steps - run.step)
             self.factors[run.epoch] = run.factor
@@ -129,8 +129,8 @@ class Compiled:
 
     def _run_ahead(self, run: Run) -> None:
         """As many whole epochs at once as there is time for until the next look at the keyboard."""
-        count = run.plan.data.count(self.rows) or 1
-        epochs = max(1, min(self.chunk // count, AHEAD // len(run.plan.data), (run.plan.epochs or 1) - run.epoch + 1))
+        count = self.count
+        epochs = max(1, min(self.chunk // count, AHEAD // len(self.source), (run.plan.epochs or 1) - run.epoch + 1))
         if count > self.chunk or epochs == 1:
             return
         orders = np.stack([self._order(run, run.epoch + e) for e in range(epochs)])
@@ -165,8 +165,8 @@ class Compiled:
             made = results[first : first + steps]
             weights = self._weights(order, first, first + steps)
             # one after the other, so that the parts of an epoch do not matter
-            sums = np.cumsum(np.concatenate([[[run._sum, run._weight]], np.stack([made[:, 0] * weights, weights], 1)]), 0)
-            run._sum, run._weight = sums[-1].tolist()
+            added = np.stack([made[:, 0] * weights, weights], axis=1)
+            run._sum, run._weight = np.cumsum([[run._sum, run._weight], *added], axis=0)[-1].tolist()
             run.loss, run.gradient_norm = float(made[-1, 0]), float(np.sqrt(made[-1, 1]))
             if not self.constant or not run.numbers:
                 run.numbers = numbers_of(run, run.step + steps - 1)
@@ -176,7 +176,7 @@ class Compiled:
         self.ahead.clear()
         if first + steps < reached:  # seen too late: the state is already beyond
             self._again(run)
-        batch = run.plan.data.take(order[run.batch * self.rows : (run.batch + 1) * self.rows])  # type: ignore[union-attr]
+        batch = self.source.take(order[run.batch * self.rows : (run.batch + 1) * self.rows])
         settings = numbers_at(run, run.step)[1]
         trouble = locate(run.trainer, run.now, batch, run.step, settings, float(results[first + steps, 0]))
         run.stop(str(trouble))
@@ -189,7 +189,7 @@ class Compiled:
         base = self.base
         self.put(base.now, run)
         self.base = base
-        step, count = base.step, run.plan.data.count(self.rows) or 1
+        step, count = base.step, self.count
         while step < run.step:
             epoch, batch = step // count + 1, step % count
             last = min(count, batch + run.step - step)
@@ -200,7 +200,7 @@ class Compiled:
 
     def _order(self, run: Run, epoch: int) -> Any:
         seed = run.plan.seed if run.plan.shuffle else None
-        return run.plan.data.order(seed, epoch - 1)  # type: ignore[union-attr]
+        return self.source.order(seed, epoch - 1)
 
     def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
         """Step number, rule's numbers and settings for each step, as 64-bit words."""

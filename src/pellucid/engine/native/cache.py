@@ -60,13 +60,17 @@ def _compile(source: str, name: str) -> bytes:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / f"{name}.py", source.encode())
-        _write(folder / f"{name}.o", code)
+        _write(folder / f"{name}.o", hashlib.sha256(code).digest() + code)
     return code
 
 
 def _read(name: str) -> bytes | None:
+    """Object code from the disk, if it is there and whole."""
     with suppress(OSError):
-        return (directory() / f"{name}.o").read_bytes()
+        content = (directory() / f"{name}.o").read_bytes()
+        digest, code = content[:32], content[32:]
+        if hashlib.sha256(code).digest() == digest:
+            return code
     return None
 
 

@@ -23,7 +23,7 @@ def machine_code(source: str, name: str) -> bytes:
     """The object code of the function `kernel(a)` in a source, under a name of its own."""
     module = python_types.ModuleType(name)
     exec(compile(source, name, "exec"), module.__dict__)
-    made = cfunc(types.int32(types.int64), nopython=True, error_model="numpy", fastmath=FASTMATH)(module.kernel)
+    made = cfunc(types.int32(types.int64), error_model="numpy", fastmath=FASTMATH)(module.kernel)
     text = made.inspect_llvm().replace(made.native_name.removeprefix("cfunc."), f"{name}.body")
     text = text.replace(f"cfunc.{name}.body", name)
     return bytes(target_machine(llvm.get_host_cpu_features().flatten()).emit_object(llvm.parse_assembly(text)))

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pellucid.engine.native.fuse import along_row
-from pellucid.engine.native.source import BLOCK
 from pellucid.engine.native.values import Value
 
 if TYPE_CHECKING:
     from pellucid.engine.native.source import Writing
+
+BLOCK, NARROW = 64, 32
+"""Rows in a block; loops over at most so many columns are written this way."""
 
 AT = f"j * {BLOCK} + i"
 

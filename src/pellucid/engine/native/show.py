@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pellucid.engine.native import cache
 from pellucid.engine.native.expressions import ELEMENTWISE
 from pellucid.engine.native.fuse import Call, Loop, base, flipped
 from pellucid.engine.native.program import Program
-from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts
+from pellucid.engine.native.schedule import Barrier, Check, Combine, Step
 from pellucid.engine.native.values import Value, size_of
-from pellucid.graph.core.dims import product, resolve
-from pellucid.graph.show.program import type_text
+from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.spec import Spec
+from pellucid.graph.show.program import type_text
 
 INFIX = {
     "add": "+",
@@ -53,7 +51,8 @@ class Names:
         if x.op == "size":
             if "expression" in x.settings:
                 return str(x.settings["expression"])
-            return formula(x.settings["f"], [self(a) for a in x.args])
+            inside = formula(x.settings["f"], [self(a) for a in x.args])
+            return f"({inside})" if " " in inside else inside
         x = base(x)
         if x.number not in self.of:
             if x.op == "constant":
@@ -86,7 +85,9 @@ def listing(program: Program) -> str:
     threads = f"{program.threads} thread{'s' if program.threads > 1 else ''}"
     lines = [f"program {program.graph.name}: {count} instructions, {threads}" + (f", {wait} barriers" if wait else "")]
     for i, step in enumerate(program.steps, 1):
-        lines += [f"{i:3d}  {line}" if k == 0 else f"     {line}" for k, line in enumerate(_lines(step, names, program))]
+        lines += [
+            f"{i:3d}  {line}" if k == 0 else f"     {line}" for k, line in enumerate(_lines(step, names, program))
+        ]
     outputs = ", ".join(names(x) for x in program.lowered.outputs)
     return "\n".join([*lines, f"     return {outputs}"])
 
@@ -135,9 +136,7 @@ def _type(x: Value) -> str:
 def _call_line(step: Call, names: Names) -> str:
     x = step.value
     if x.op == "matmul":
-        left, right = (
-            f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args
-        )
+        left, right = (f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args)
         return f"{names(x)} = {left} @ {right}   -> {_type(x)}"
     return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)})   -> {_type(x)}"
 
@@ -180,7 +179,9 @@ class Explanation:
         lines = [head, f"{'':3}  {'instruction':{width}}  {'kernel':13}  {'flops':>9}  {'memory':>9}  flops/byte"]
         for r in self.rows:
             density = f"{r.flops / r.bytes:10.1f}" if r.bytes else " " * 10
-            lines.append(f"{r.number:3d}  {r.what:{width}}  {r.kernel:13}  {_count(r.flops):>9}  {_bytes(r.bytes):>9}  {density}")
+            lines.append(
+                f"{r.number:3d}  {r.what:{width}}  {r.kernel:13}  {_count(r.flops):>9}  {_bytes(r.bytes):>9}  {density}"
+            )
         lines.append(f"{'':3}  {'all':{width}}  {'':13}  {_count(self.flops):>9}  {_bytes(self.bytes):>9}")
         return "\n".join(line.rstrip() for line in lines)
 
@@ -229,5 +230,3 @@ def _count(n: int) -> str:
 def _bytes(n: int) -> str:
     return f"{n} B" if n < 1024 else f"{n / 1024:.1f} KB" if n < 1024**2 else f"{n / 1024**2:.1f} MB"
 
-
-__all__ = ["Explanation", "Row", "explanation", "in_parts", "listing", "np", "product"]

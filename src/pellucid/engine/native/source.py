@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.engine.native.expressions import ELEMENTWISE, NAMES, source_of
 from pellucid.engine.native.fuse import Loop, along_row
+from pellucid.engine.native.narrow import BLOCK, NARROW, blocks
 from pellucid.engine.native.values import REDUCTIONS, Value
 
 INLINE = {0, 1, 2, -1, 0.5, -0.5, True, False}
@@ -34,10 +35,6 @@ class Scratch:
 
     def bytes(self, columns: int) -> int:
         return self.itemsize * {"row": columns, "block": BLOCK, "slab": BLOCK * NARROW}[self.kind]
-
-
-BLOCK, NARROW = 64, 32
-"""Rows of at most NARROW columns are worked on in blocks, side by side (narrow.py)."""
 
 
 @dataclass
@@ -136,8 +133,6 @@ class Writing:
         if self.flat:
             self.flat_loop()
         elif any(along_row(x) for x in loop.body):
-            from pellucid.engine.native.narrow import blocks
-
             write(f"if columns <= {NARROW}:")
             write.depth += 1
             blocks(self)

@@ -25,7 +25,6 @@ from pellucid.engine.native.schedule import is_single
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
-
 FLUSH = 0x9FC0
 """MXCSR: no exceptions, subnormal numbers in and out are zero."""
 
@@ -88,10 +87,13 @@ class Stepper:
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
         self.pid = os.getpid()
+        self.data: list[Any] = []
+        self.jobs: list[Any] = []
+        self.lists: list[Any] = []
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
             shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
-            self.storage[i] = _numbers(threads) if is_single(inputs[i]) else _aligned(shape, inputs[i].dtype)
+            self.storage[i] = _numbers(threads) if is_single(inputs[i]) else aligned(shape, inputs[i].dtype)
         self.late = self._late()
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
@@ -138,21 +140,18 @@ class Stepper:
 
     def read(self) -> list[Any]:
         """A copy of the state."""
-        out = []
-        for i in self.roles.state:
-            x = self.program.lowered.inputs[i]
-            if is_single(x):
-                out.append(self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()])
-            else:
-                out.append(self.storage[i].copy())
-        return out
+        return [self._number(i) if self._is_number(i) else self.storage[i].copy() for i in self.roles.state]
 
     def look(self) -> list[Any]:
         """The state where it lies: valid until the next step, not to be changed."""
-        return [
-            self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()] if is_single(x) else self.storage[i]
-            for i, x in ((i, self.program.lowered.inputs[i]) for i in self.roles.state)
-        ]
+        return [self._number(i) if self._is_number(i) else self.storage[i] for i in self.roles.state]
+
+    def _is_number(self, i: int) -> bool:
+        return is_single(self.program.lowered.inputs[i])
+
+    def _number(self, i: int) -> Any:
+        x = self.program.lowered.inputs[i]
+        return self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()]
 
     def _place_number(self, i: int, value: Any) -> None:
         raw = np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8)
@@ -168,8 +167,7 @@ class Stepper:
         for i, array in zip(self.roles.batch, self.data, strict=True):
             gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
         outputs = self.program.lowered.outputs
-        self.jobs: list[Any] = []
-        self.lists: list[Any] = []
+        self.jobs, self.lists = [], []
         for thread in range(self.threads):
             slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
             given = [self.memory.address(outputs[o], thread) for o in self.roles.results] if thread == 0 else []
@@ -253,10 +251,10 @@ class Stepper:
 
 
 def _numbers(threads: int) -> Any:
-    return _aligned((threads * PRIVATE,), np.uint8)
+    return aligned((threads * PRIVATE,), np.uint8)
 
 
-def _aligned(shape: tuple[int, ...], dtype: Any) -> Any:
+def aligned(shape: tuple[int, ...], dtype: Any) -> Any:
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     raw = np.zeros(size + 64, np.uint8)
     start = -raw.ctypes.data % 64

@@ -1,0 +1,130 @@
+"""Kernels are compiled once: the cache in memory and on disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pellucid import Model, nn, optim
+from pellucid.engine.native import cache
+
+rng = np.random.default_rng(0)
+
+
+def fit(features=5, hidden=(7, 6), classes=3, batch=16, rows=50, rate=0.01, **more):
+    X = rng.normal(size=(rows, features)).astype(np.float32)
+    y = rng.integers(0, classes, rows)
+    model = Model(nn.mlp(hidden, classes), "cross_entropy", optim.Adam(rate), engine="native", **more)
+    model.fit(X, y, epochs=2, batch_size=batch, verbose=False)
+    model.predict(X)
+    return model
+
+
+def compiled_by(work):
+    before = cache.compilations
+    work()
+    return cache.compilations - before
+
+
+def test_shapes_never_recompile():
+    fit()
+    assert compiled_by(fit) == 0  # the second fit
+    assert compiled_by(lambda: fit(features=11, hidden=(20, 9), classes=4)) == 0  # other widths
+    assert compiled_by(lambda: fit(batch=10)) == 0  # another batch size
+    assert compiled_by(lambda: fit(rows=64)) == 0  # no short batch at the end
+    assert compiled_by(lambda: fit(rate=0.5)) == 0  # another rate
+    assert compiled_by(lambda: fit(hidden=(40,))) <= 1  # one layer less: only the sum over all parameters is new
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from pellucid import Model, nn, optim
+X = np.random.default_rng(0).normal(size=(50, 5)).astype(np.float32)
+y = np.random.default_rng(1).integers(0, 3, 50)
+model = Model(nn.mlp((7, 6), 3), "cross_entropy", optim.Adam(0.01), engine="native")
+model.fit(X, y, epochs=2, batch_size=16, verbose={verbose})
+from pellucid.engine.native import cache
+print(cache.compilations, "numba" in sys.modules, sum(float(np.sum(w)) for w in model.params.values()))
+"""
+
+
+def in_process(folder, verbose=False):
+    environment = {**os.environ, "PELLUCID_CACHE_DIR": str(folder)}
+    source = Path(__file__).parents[3] / "src"
+    environment["PYTHONPATH"] = f"{source}{os.pathsep}{environment.get('PYTHONPATH', '')}"
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(verbose=verbose)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def result(process):
+    out, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    count, numba, total = out.splitlines()[-1].split()
+    return int(count), numba == "True", float(total), errors
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A folder that two processes filled at the same time, and what they got."""
+    folder = tmp_path_factory.mktemp("kernels")
+    both = [in_process(folder), in_process(folder)]
+    return folder, [result(p) for p in both]
+
+
+def test_two_processes_fill_an_empty_folder_at_once(filled):
+    folder, found = filled
+    assert all(count > 0 for count, *_ in found)
+    assert found[0][2] == found[1][2]
+    assert not list(folder.rglob(".part-*"))
+
+
+def test_a_warm_start_compiles_nothing_and_never_imports_numba(filled):
+    folder, found = filled
+    count, numba, total, errors = result(in_process(folder))
+    assert (count, numba, total) == (0, False, found[0][2])
+    assert "compiling" not in errors
+
+
+def test_broken_files_are_compiled_again(filled):
+    folder, found = filled
+    victims = sorted(folder.rglob("*.o"))
+    victims[0].write_bytes(victims[0].read_bytes()[:-10])
+    victims[1].write_bytes(b"")
+    assert result(in_process(folder))[:3] == (2, True, found[0][2])
+    assert result(in_process(folder))[0] == 0  # and mended
+
+
+def test_without_a_folder_kernels_live_in_memory_and_the_user_is_told(tmp_path, filled):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    count, _, total, errors = result(in_process(blocked / "below", verbose="'lines'"))
+    assert count > 0
+    assert total == filled[1][0][2]
+    assert f"compiling {count - 1}" in errors or "compiling" in errors
+    assert blocked.read_text() == "not a folder"
+
+
+def test_the_folder_is_named_after_all_that_shapes_the_code(monkeypatch, tmp_path):
+    monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
+    here = cache.directory()
+    assert here.parent == tmp_path
+    monkeypatch.setattr(cache, "version", lambda name: "another")
+    cache._signature.cache_clear()
+    assert cache.directory() != here
+    cache._signature.cache_clear()
+    monkeypatch.delenv("PELLUCID_CACHE_DIR")
+    monkeypatch.setattr(cache, "version", lambda name: "another")
+    assert "pellucid" in str(cache.directory())
+    monkeypatch.undo()
+    cache._signature.cache_clear()

@@ -1,0 +1,149 @@
+"""What the passes make: fused loops, few barriers, memory used again; and how it is shown."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import pellucid as pel
+from pellucid import Model, nn, optim
+from pellucid.engine.native.binding import Memory, _alias_lifetimes
+from pellucid.engine.native.fuse import Call, Loop, base
+from pellucid.engine.native.memory import _lifetimes
+from pellucid.engine.native.program import build
+from pellucid.engine.native.schedule import Barrier
+
+rng = np.random.default_rng(0)
+
+
+def step(threads=1, hidden=(16, 12), rows=40, **network):
+    X = rng.normal(size=(rows, 8)).astype(np.float32)
+    y = rng.integers(0, 3, rows)
+    model = Model(nn.mlp(hidden, 3, **network), "cross_entropy", optim.Adam(), threads=threads, engine="native")
+    return model.program(X, y, batch_size=rows)
+
+
+@pytest.fixture
+def split(monkeypatch):
+    monkeypatch.setattr("pellucid.engine.native.work.PER_THREAD", 1)
+
+
+def loops(program):
+    return [s for s in program.steps if isinstance(s, Loop)]
+
+
+def products(program):
+    return [s for s in program.steps if isinstance(s, Call) and s.value.op == "matmul"]
+
+
+def test_elementwise_chains_reductions_and_broadcasts_become_one_loop():
+    def f(x, b):
+        z = np.exp(x + b)
+        return z / np.sum(z, axis=1, keepdims=True), np.sum(z)
+
+    program = build(pel.record(f, pel.Spec(("n", 4)), pel.Spec((4,))), {"n": 5})
+    assert len(loops(program)) == len(program.steps) == 1
+
+
+def test_a_step_has_one_loop_behind_each_product_and_one_for_each_parameter():
+    program = step()
+    assert len(products(program)) == 3 + 2 + 3  # forward, to the layer below, for the weights
+    behind = [s for s in loops(program) if "n" in map(str, s.space)]
+    assert len(behind) == 3 + 2  # bias and activation; loss and its gradient; the two hidden layers backward
+    assert len([s for s in loops(program) if len(s.roots) > 5]) == 6  # Adam: value, moments, corrections, norms
+
+
+def test_transposes_are_arguments_of_the_product():
+    assert not [s for s in step().steps if isinstance(s, Call) and s.value.op == "transpose"]
+
+
+def test_two_barriers_whatever_the_depth(split):
+    for hidden in ((8,), (8,) * 6):
+        program = step(threads=2, hidden=hidden)
+        assert program.threads == 2
+        positions = [i for i, s in enumerate(program.steps) if isinstance(s, Barrier)]
+        inside = [i for i in positions if i < len(program.steps) - 1]
+        assert len(inside) <= 2  # before the weights' gradients; before the norms are added up
+
+
+def test_state_is_overwritten_in_place():
+    program = step()
+    assert len(program.updates) == len([x for x in program.lowered.inputs if "now[" in x.name])
+
+
+def test_a_loop_writes_over_the_product_behind_which_it_stands():
+    program = step()
+    written_over = [o for o in program.overwrites.values() if o.op == "matmul"]
+    assert len(written_over) >= 4
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
+    program = step(threads=threads, norm="batch", dropout=0.2, activation="gelu")
+    memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
+    life = _lifetimes(_alias_lifetimes(program), dict.fromkeys({n for n, _ in memory.offsets if n >= 0}), threads)
+    values = {x.number: x for x in program.lowered.values}
+    spans = []
+    for (number, thread), offset in memory.offsets.items():
+        if number >= 0:
+            size = int(np.prod([s if isinstance(s, int) else s.resolve({"n": 40}) for s in values[number].shape]))
+            spans.append((number, thread, offset, offset + size * values[number].dtype.itemsize))
+            assert offset % 64 == 0
+    for a in spans:
+        for b in spans:
+            together = life[a[0]][0] <= life[b[0]][1] and life[b[0]][0] <= life[a[0]][1]
+            shared = a[0] == b[0] and a[2] == b[2]
+            if a[:2] < b[:2] and together and not shared:
+                assert a[3] <= b[2] or b[3] <= a[2], (values[a[0]], values[b[0]])
+
+
+def test_memory_is_used_again():
+    def f(x):
+        for _ in range(6):
+            x = np.tanh(x @ x)
+        return x
+
+    program = build(pel.record(f, pel.Spec((64, 64))), {})
+    outside = {x.number for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
+    assert Memory(program, {}, outside).size <= 2 * 64 * 64 * 8
+
+
+def test_print_shows_a_program_that_a_student_can_read():
+    text = str(step())
+    assert text.startswith("program step: ")
+    assert "a2 = batch[0] @ hidden1.weight   -> float32[n, 16]" in text or " = batch[0] @ hidden1.weight" in text
+    assert "maximum(" in text
+    assert "# hidden1" in text
+    assert re.search(r"hidden1\.weight - v\d+   -> float32\[8, 16\], over hidden1\.weight", text)
+    assert "stop unless" in text
+
+
+def test_threads_are_shown(split):
+    text = str(step(threads=2))
+    assert "2 threads" in text
+    assert "barrier: every thread waits for the others" in text
+    assert "combine the threads' parts" in text
+
+
+def test_explain_counts_the_work():
+    cost = step(hidden=(16,)).explain(n=40)
+    flops = {row.what.split("   ")[0]: row.flops for row in cost.rows if row.kernel == "gemm"}
+    assert sorted(flops.values()) == sorted([2 * 40 * 8 * 16] * 2 + [2 * 40 * 16 * 3] * 3)
+    assert cost.arena > 0
+    assert cost.bytes > 4 * (8 * 16 * 3)
+    text = str(cost)
+    assert "flops" in text
+    assert "step at n = 40" in text
+    assert all(len(row.kernel) for row in cost.rows)
+
+
+def test_explain_asks_for_the_open_sizes():
+    with pytest.raises(TypeError, match=r"explain needs the open sizes: explain\(n=\.\.\.\)"):
+        step().explain()
+
+
+def test_a_compiled_function_shows_its_program():
+    f = pel.compile(lambda x: np.tanh(x) @ x.T, engine="native")
+    assert "tanh(x)" in str(f.program(np.ones((3, 4))))
