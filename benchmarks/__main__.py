@@ -7,6 +7,8 @@ out the benchmarks themselves, writes to results/quick).
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -57,6 +59,7 @@ def measurements(
 
 def main() -> None:
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the workers end with us
     console, folder = Console(), RESULTS / "quick" if options.quick else RESULTS
     with Crew() as crew:
         known = measurements(crew, options.case or list(CASES), options.data, options.quick)

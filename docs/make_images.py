@@ -60,12 +60,30 @@ def rooms() -> str:
         ("train", "model, loop, callbacks, checkpoints"),
         ("nn · optim", "layers, activations, losses · rules, schedules"),
         ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
-        ("engine", "numpy: run a graph"),
+        ("engine", "numpy, native: run a graph"),
         ("graph", "recording, primitives, walks, show"),
         ("errors", "what can go wrong, in words"),
     ]
     made = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
     return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(7))))
+
+
+def native_engine() -> str:
+    """The passes, and what a compiled loop does with their result."""
+    boxes = [
+        ("Graph", "input", ("a training step, recorded",), ""),
+        ("lower", "operation", ("few kinds of operations,", "simplified"), "once for a graph"),
+        ("fuse", "operation", ("loops, and what is kept",), "once for a graph"),
+        ("schedule", "operation", ("order and barriers",), "once for a graph"),
+        ("source", "operation", ("each loop as Python",), "once for a kernel"),
+        ("Numba, cache", "operation", ("machine code on disk",), "once for a kernel"),
+        ("plan, bind", "operation", ("places in the arena,", "tables of addresses"), "once for sizes"),
+        ("run", "operation", ("gather, call, note:", "all steps of an epoch"), "every step"),
+        ("losses, parameters", "output", ("read when asked for",), ""),
+    ]
+    made = tuple(Box(i, (name, *lines), kind, scope) for i, (name, kind, lines, scope) in enumerate(boxes))
+    arrows = ((0, 1), (1, 2), (2, 3), (2, 4), (4, 5), (3, 6), (5, 6), (6, 7), (7, 8))
+    return svg(Drawing("engine: native", made, arrows))
 
 
 def training_curves() -> None:
@@ -97,6 +115,7 @@ def normalization_pictures() -> None:
 
 if __name__ == "__main__":
     pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
+    pictures["native-engine"] = native_engine
     save_all(IMAGES)
     with matplotlib.rc_context({"svg.hashsalt": "pellucid"}):
         training_curves()

@@ -44,10 +44,14 @@ def is_elementwise(op: str) -> bool:
     return op in ELEMENTWISE or op in INDEXED
 
 
-def lower(graph: Graph, sizes: Mapping[str, int]) -> Lowered:
-    """The values of a graph; `sizes` are the open sizes it will first run with."""
+def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowered:
+    """The values of a graph; `sizes` are the open sizes it will first run with.
+
+    `checked` says that labels have been looked at before: they are not looked at again in every step.
+    """
     build = Builder(is_elementwise, sizes)
-    inputs = []
+    build.checked = checked
+    inputs: list[Value] = []
     for node in graph.nodes[: graph.inputs]:
         x = build.new("input", (), node.shape, node.dtype, {"position": len(inputs)})
         x.name = node.name
@@ -240,7 +244,8 @@ def _one_hot(build: Builder, node: Node, args: list[Value]) -> Value:
         raise CannotCompile(f"labels must be integers, got {labels.dtype}")
     if labels.known:
         labels = build.new("broadcast_to", (labels,), (), labels.dtype)
-    labels = build.new("in_range", (labels,), labels.shape, labels.dtype, {"end": classes})
+    if not build.checked:
+        labels = build.new("in_range", (labels,), labels.shape, labels.dtype, {"end": classes})
     positions = build.new("iota", (), (classes,), np.int64)
     hit = build.elementwise("equal", (build.view(labels, (*labels.shape, 1)), positions), np.bool_)
     return build.elementwise("astype", (hit,), np.dtype(node.dtype))

@@ -59,9 +59,10 @@ def build(
     threads: int = 1,
     updates: Mapping[int, int] | None = None,
     check: Sequence[int] = (),
+    checked: bool = False,
 ) -> Program:
-    """All passes. `check` are outputs that must be finite before anything is overwritten."""
-    lowered = lower(graph, sizes)
+    """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
+    lowered = lower(graph, sizes, checked)
     instructions = fuse(lowered)
     in_place: dict[int, int] = {}
     overwrites: dict[int, Value] = {}

@@ -50,7 +50,7 @@ def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: i
     for program in known:
         if program.threads == threads and program.suits(sizes):
             return program
-    known.append(build(graph, sizes, threads, roles.updates, roles.check))
+    known.append(build(graph, sizes, threads, roles.updates, roles.check, checked=True))
     return known[-1]
 
 

@@ -67,6 +67,7 @@ class Builder:
         self.sizes = sizes
         self.guards: list[tuple[Value, bool]] = []  # answers that depend on the open sizes, such as n > 1
         self.scope = ""
+        self.checked = False
         self._seen: dict[Any, Value] = {}
 
     def new(
