@@ -7,6 +7,7 @@ import copy
 import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
 from typing import Any
 
 from pellucid.errors import ShapeError
@@ -47,12 +48,18 @@ def fit_many(
     for name, given in (("rows", rows), ("seeds", seeds)):
         if given is not None and len(given) != len(models):
             raise ShapeError(f"fit_many: {name} has {len(given)} entries for {len(models)} models: give one for each")
+    from pellucid.engine.native.blas import LANE
     from pellucid.engine.native.run import default_threads
 
-    halt = threading.Event()
+    halt, count = threading.Event(), min(threads or default_threads(), len(models)) or 1
+    lanes: SimpleQueue[int] = SimpleQueue()
+    for lane in range(count):
+        lanes.put(lane)
 
     def work(i: int) -> History:
         HALT.set(halt)
+        lane = lanes.get()
+        LANE.set(lane)
         model, own = models[i], copy.deepcopy({k: v for k, v in fit.items() if k == "callbacks"})
         before, model.threads = model.threads, 1
         try:
@@ -65,8 +72,8 @@ def fit_many(
             return model.fit(*data, **{**fit, **own, **seed, "verbose": False})
         finally:
             model.threads = before
+            lanes.put(lane)
 
-    count = min(threads or default_threads(), len(models)) or 1
     with ThreadPoolExecutor(count, thread_name_prefix="pellucid") as pool:
         futures = [pool.submit(contextvars.copy_context().run, work, i) for i in range(len(models))]
         try:

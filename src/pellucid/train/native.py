@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import Roles, release, stepper
-from pellucid.engine.native.work import flops, threads_for
+from pellucid.engine.native.work import seconds, threads_for
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.batches import Rows
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 AHEAD = 1_000_000
 """Row numbers that may be drawn ahead of time."""
 
-CHUNK = 3e8
-"""Floating-point operations between two looks at the clock and the keyboard: well under a second."""
+CHUNK = 0.25
+"""Seconds, about, between two looks at the clock and the keyboard."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Compiled:
         self.stepper.feed([a for a in (data.X, data.y, data.weights) if a is not None])
         if rest:
             self.stepper.prepare(rest)
-        self.chunk = max(1, int(CHUNK // max(flops(graph, sizes), 1)))
+        self.chunk = max(1, int(CHUNK / seconds(graph, sizes)))
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
         self.factors: dict[int, float] = {}
         self.words: Any = None

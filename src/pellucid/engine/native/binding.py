@@ -256,7 +256,7 @@ class Binding:
         turned_a, turned_b = flipped(left), flipped(right)
         lda, ldb = (m if turned_a else k), (k if turned_b else n)
         offset = first * item if turned_a else first * k * item
-        library = blas.library()
+        library = blas.instance(thread)
         one = int(np.float32(1).view(np.int32)) if item == 4 else as_word(1.0)
         for i in range(begin, end):
             at = len(table.words) + 14

@@ -1,6 +1,8 @@
 """Matrix products by address: SciPy's BLAS, or MKL where it is installed.
 
-All calls come from our own threads, so the library itself is held to one thread while a program runs.
+All calls come from our own threads, so the library itself is held to one thread while a program runs. OpenBLAS takes a
+lock in every call, and a thread that finds it taken goes to sleep, for longer than a small product takes. So every
+thread has an instance of its own: the library once more, loaded from a copy of its file.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -66,6 +70,70 @@ def _cython(module: str, name: str) -> int:
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return int(get(capsule, get_name(capsule)))
+
+
+LANE: ContextVar[int] = ContextVar("pellucid_lane", default=0)
+"""The first instance for programs that are bound now: models that train side by side take different ones."""
+
+MOST = 16
+"""Instances at most; further threads share them."""
+
+
+def instance(thread: int) -> Library:
+    """The library for a thread of the program that is being bound."""
+    number = (LANE.get() + thread) % MOST
+    first = library()
+    return first if number == 0 or first.name == "MKL" else _copy(number)
+
+
+@functools.cache
+def _copy(number: int) -> Library:
+    """The library once more, or the first one where that is not possible."""
+    first = library()
+    try:
+        loaded = _loaded(_copied(number))
+        return Library(first.name, *(_symbol(loaded, name) for name in ("sgemm", "dgemm")))
+    except (OSError, AttributeError, StopIteration):
+        return first
+
+
+def _loaded(path: Path) -> Any:
+    """Without worker threads: they would only sleep."""
+    before = os.environ.get("OPENBLAS_NUM_THREADS")
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        return ctypes.CDLL(str(path))
+    finally:
+        if before is None:
+            del os.environ["OPENBLAS_NUM_THREADS"]
+        else:
+            os.environ["OPENBLAS_NUM_THREADS"] = before
+
+
+def _symbol(loaded: Any, name: str) -> int:
+    """A function of OpenBLAS, whatever its prefix (32-bit integers)."""
+    for symbol in (f"scipy_{name}_", f"{name}_"):
+        if hasattr(loaded, symbol):
+            return ctypes.cast(getattr(loaded, symbol), ctypes.c_void_p).value or 0
+    raise AttributeError(name)
+
+
+def _copied(number: int) -> Path:
+    """A copy of SciPy's library in the cache folder, made once; shared objects are told apart by their files."""
+    import scipy
+
+    from pellucid.engine.native import cache
+
+    home = Path(scipy.__file__).parent.parent
+    source = next(p for p in sorted((home / "scipy.libs").glob("*openblas*")) if "64_" not in p.name)
+    facts = source.stat()
+    target = (
+        cache.directory().parent / "blas" / f"{source.stem}-{facts.st_size}-{facts.st_mtime_ns}-{number}{source.suffix}"
+    )
+    if not target.exists() or target.stat().st_size != facts.st_size:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        cache.write_whole(target, source.read_bytes())
+    return target
 
 
 def _is_intel() -> bool:

@@ -59,8 +59,8 @@ def _compile(source: str, name: str) -> bytes:
     folder = directory()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / f"{name}.py", source.encode())
-        _write(folder / f"{name}.o", hashlib.sha256(code).digest() + code)
+        write_whole(folder / f"{name}.py", source.encode())
+        write_whole(folder / f"{name}.o", hashlib.sha256(code).digest() + code)
     return code
 
 
@@ -74,7 +74,8 @@ def _read(name: str) -> bytes | None:
     return None
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """A file that appears whole, or not at all."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -106,7 +106,7 @@ def fuse(lowered: Lowered) -> list[Instruction]:
             continue
         again = _worth_keeping(loops)
         if not again:
-            return _ordered(lowered, _with_scalars(loops), kept)
+            return _ordered(lowered, _with_scalars(lowered, loops), kept)
 
 
 # what is kept
@@ -331,13 +331,17 @@ def _fits(guest: Loop, host: Loop) -> bool:
     return present == real[: len(present)] and all(guest.space[i] == host.space[i] for i in present)
 
 
-def _with_scalars(loops: list[Loop]) -> list[Loop]:
-    """A number of its own (the factor of a rule's correction) is computed by the first loop that needs it."""
+def _with_scalars(lowered: Lowered, loops: list[Loop]) -> list[Loop]:
+    """A number of its own (the factor of a rule's correction) is computed by the first loop that needs it.
+
+    Not if a call needs it too: that might have to come before the loop.
+    """
     out = list(loops)
+    called = {a.number for x in lowered.values if not in_loop(x) and x.op != "view" for a in operands(x)}
     for scalar in [loop for loop in loops if _single(loop.space)]:
         made = {x.number for x in scalar.roots}
         hosts = [loop for loop in out if loop is not scalar and any(x.number in made for x in loop.leaves)]
-        if not hosts or any(x.op == "reduce" for x in scalar.body):
+        if not hosts or made & called or any(x.op == "reduce" for x in scalar.body):
             continue
         host = min(hosts, key=lambda loop: (loop.level, out.index(loop)))
         if _single(host.space):

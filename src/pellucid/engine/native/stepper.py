@@ -17,6 +17,7 @@ import numpy as np
 
 from pellucid.engine.native import cache, fixed
 from pellucid.engine.native.binding import BYTES, PRIVATE, Binding, Memory, share
+from pellucid.engine.native.blas import LANE
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
@@ -86,7 +87,7 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid = os.getpid()
+        self.pid, self.lane = os.getpid(), LANE.get()
         self.data: list[Any] = []
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
@@ -112,7 +113,8 @@ class Stepper:
         return self.memory.size + sum(int(a.nbytes) for a in self.storage.values())
 
     def suits(self) -> bool:
-        return self.pid == os.getpid()
+        """May it be used here and now?"""
+        return self.pid == os.getpid() and self.lane == LANE.get()
 
     def forget(self) -> None:
         """Let go of the data."""

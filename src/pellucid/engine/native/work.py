@@ -13,28 +13,39 @@ PER_THREAD = 600_000
 """Floating-point operations that are worth a thread of their own (about 15 microseconds)."""
 
 
-_known: weakref.WeakKeyDictionary[Graph, dict[Any, int]] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Graph, dict[Any, tuple[int, int]]] = weakref.WeakKeyDictionary()
 
 
 def flops(graph: Graph, sizes: Mapping[str, int]) -> int:
     """Multiplications and additions of the matrix products, and one for each element of everything else."""
+    return sum(_counts(graph, sizes))
+
+
+def seconds(graph: Graph, sizes: Mapping[str, int]) -> float:
+    """About how long one thread takes for the compiled graph on a slow machine."""
+    products, elements = _counts(graph, sizes)
+    return products / 4e10 + elements / 1e9 + 1e-6
+
+
+def _counts(graph: Graph, sizes: Mapping[str, int]) -> tuple[int, int]:
     known, key = _known.setdefault(graph, {}), tuple(sizes.items())
     if key not in known:
         known[key] = _count(graph, sizes)
     return known[key]
 
 
-def _count(graph: Graph, sizes: Mapping[str, int]) -> int:
-    total = 0
+def _count(graph: Graph, sizes: Mapping[str, int]) -> tuple[int, int]:
+    products = elements = 0
     for node in graph.operations:
         assert node.op is not None
         count = int(resolve(product(node.shape), sizes))
         if node.op.name == "matmul":
             first = node.args[0]
             shape = first.spec.shape if not isinstance(first, int) else graph.nodes[first].shape
-            count *= 2 * int(resolve(shape[-1], sizes)) if shape else 2
-        total += count
-    return total
+            products += count * 2 * int(resolve(shape[-1], sizes)) if shape else 2
+        else:
+            elements += count
+    return products, elements
 
 
 def threads_for(graph: Graph, sizes: Mapping[str, int], available: int) -> int:
