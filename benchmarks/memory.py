@@ -1,7 +1,7 @@
 """Peak memory of one fit beyond its data, and growth over 1,000 epochs, each in a fresh process.
 
-A first fit of a tiny network of the same kind loads libraries and compiles; then what it left is given back, the
-peak is reset, and the case itself is trained.
+A first fit of another network of the same kind, large enough for all threads, loads libraries and compiles; then what it
+left is given back, the peak is reset, and the case itself is trained.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def give_back() -> None:
 
 
 def peak(module: Any, case: TrainCase) -> int:
-    small = replace(case, features=4, hidden=(4,) * len(case.hidden), batch=8, batches=3)
+    small = replace(case, features=64, hidden=(128,) * len(case.hidden), batch=128, batches=3)
     module.train(small, *data(small), THREADS)(2)
     X, y = data(case)
     give_back()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from pellucid.engine.compile import ENGINES
 from pellucid.train.batches import Rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 import time
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import ShapeError
+from pellucid.errors import PellucidError, ShapeError
 from pellucid.optim import Schedule
 from pellucid.train.batches import Batch, Rows, Stream
 from pellucid.train.callbacks import EVENTS, Callback, CallbackError
@@ -40,7 +41,12 @@ class Plan:
     on_divergence: str
     settings: dict[str, Schedule] = field(default_factory=dict)  # scheduled numbers of layers and loss
     evaluate: Callable[[Any, Any, Rows], dict[str, float]] | None = None
-    task: dict[str, Any] = field(default_factory=dict)  # what a resumed run must have in common with this one
+    describe: Callable[[], dict[str, Any]] = dict
+
+    @functools.cached_property
+    def task(self) -> dict[str, Any]:
+        """What a resumed run must have in common with this one."""
+        return self.describe()
 
 
 @dataclass
@@ -81,6 +87,8 @@ class Run:
     def now(self) -> Snapshot:
         """Parameters, statistics and rule state as they are now."""
         if self._now is None:
+            if self.compiled is None:
+                raise PellucidError("the run is over: its parameters are in the model")
             self._now = self.compiled.take(self)
         return self._now
 
@@ -90,12 +98,20 @@ class Run:
         if self.compiled is not None:
             self.compiled.put(snapshot, self)
 
-    def close(self) -> None:
-        """Give the engine's memory back; what was learnt stays."""
-        if self.compiled is not None:
-            self._now = self.now
-            self.compiled.close()
-            self.compiled = None
+    def outcome(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The parameters and statistics that the model ends with; the engine's memory is given back."""
+        if self.compiled is None:
+            return self.final if self.final is not None else self.prediction
+        self.compiled.catch_up(self)
+        found = self.final
+        if found is None and self._now is None and self.compiled.hand_over():
+            found = self.glance()  # the arrays themselves: nothing is copied
+        elif found is None:
+            params, state = self.glance()
+            found = {k: np.array(v)[()] for k, v in params.items()}, {k: np.array(v)[()] for k, v in state.items()}
+        self.compiled.close()
+        self.compiled = None
+        return found  # type: ignore[no-any-return]
 
     def touch(self) -> None:
         """The engine has gone on: what is known of the state is old."""

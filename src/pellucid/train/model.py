@@ -148,8 +148,7 @@ class Model:
         try:
             train(run)
         finally:
-            self.params, self.state = run.final if run.final is not None else run.prediction
-            run.close()
+            self.params, self.state = run.outcome()
         return run.history
 
     def _run(
@@ -172,18 +171,21 @@ class Model:
         tuned = _resolved("the optimizer", self.optimizer, total, per_epoch)
         settings = {k: _resolved(k, s, total, per_epoch) for k, s in self.settings.items()}
         trainer = Trainer(self.net, self.loss, tuned, self.penalty, key=seed)
-        task = {
-            "seed": seed,
-            "batch_size": batch_size,
-            "shuffle": shuffle,
-            "dtype": self.dtype.name,
-            "net": _described(self.net),
-            "loss": _described(self.loss),
-            "penalty": _described(self.penalty),
-            "settings": {k: _described(v) for k, v in settings.items()},
-            "optimizer": _described(tuned),
-            "data": data.checksum(),
-        }
+
+        def task() -> dict[str, Any]:
+            return {
+                "seed": seed,
+                "batch_size": batch_size,
+                "shuffle": shuffle,
+                "dtype": self.dtype.name,
+                "net": _described(self.net),
+                "loss": _described(self.loss),
+                "penalty": _described(self.penalty),
+                "settings": {k: _described(v) for k, v in settings.items()},
+                "optimizer": _described(tuned),
+                "data": data.checksum(),
+            }
+
         plan = Plan(
             data,
             held,

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 AHEAD = 1_000_000
 """Row numbers that may be drawn ahead of time."""
 
+LARGE = 8 << 20
+"""Bytes of a step from which its parameters become the model's as they lie."""
+
 CHUNK = 0.25
 """Seconds, about, between two looks at the clock and the keyboard."""
 
@@ -39,6 +42,16 @@ class Position:
 
     now: Snapshot
     step: int
+
+
+@dataclass
+class Epoch:
+    """An epoch that has been run: its order, the results of its steps, how many were made, and their sums."""
+
+    order: Any
+    results: Any
+    reached: int
+    sums: Any
 
 
 class Compiled:
@@ -66,10 +79,15 @@ class Compiled:
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
         self.factors: dict[int, float] = {}
         self.words: Any = None
-        self.ahead: dict[int, tuple[Any, Any, int]] = {}  # epochs that have been run but not noted: order, results, end
+        self.given = False
+        self.ahead: dict[int, Epoch] = {}  # what has been run but not noted
         self.factor = math.nan
         self.constant = run.trainer.optimizer.constant and not run.plan.settings
         self.put(run.now, run)
+        if not run.step:  # a rule's first state can be made again, so nobody keeps it
+            self.base = Position(Snapshot(run.now.params, run.now.state, {}), 0)
+        run.start = self.base.now
+        run.touch()
 
     # the state
 
@@ -85,9 +103,15 @@ class Compiled:
         self.base = Position(now, run.step)
         return now
 
+    def hand_over(self) -> bool:
+        """Large arrays are given away instead of being copied."""
+        self.given = self.stepper.bytes > LARGE
+        return self.given
+
     def close(self) -> None:
         """The run is over: the memory may serve another."""
-        release(self.stepper)
+        if not self.given:
+            release(self.stepper)
 
     def look(self) -> Snapshot:
         """The state where it lies: to be read at once, not kept."""
@@ -107,8 +131,7 @@ class Compiled:
         if run.epoch not in self.ahead and self._nobody_looks(run, listening):
             self._run_ahead(run)
         if run.epoch in self.ahead:
-            order, results, reached = self.ahead.pop(run.epoch)
-            yield self._note(run, order, results, 0, reached, len(results))
+            yield self._note_ahead(run, run.epoch)
             return
         order = self._order(run, run.epoch)
         while run.batch < self.count:
@@ -137,20 +160,37 @@ class Compiled:
         self.factors |= {run.epoch + e: run.factor for e in range(epochs)}
         words = self._words(run, 0, epochs * count, run.step, run.factor)
         results, reached = self.stepper.run(orders, 0, epochs * count, words)
+        whole = reached == epochs * count and bool(np.isfinite(results).all())
+        sums = self._sums(orders, results.reshape(epochs, count, -1)[:, :, 0]) if whole else [None] * epochs
         for e in range(epochs):
             if e * count <= reached:
                 part = results[e * count : (e + 1) * count]
-                self.ahead[run.epoch + e] = (orders[e], part, min(reached - e * count, count))
+                self.ahead[run.epoch + e] = Epoch(orders[e], part, min(reached - e * count, count), sums[e])
+
+    def _sums(self, orders: Any, losses: Any) -> list[Any]:
+        """(sum of losses times weights, sum of weights) of each epoch, added up as `_note` does."""
+        if self.weights is None:
+            weights = np.broadcast_to(self._weights(orders[0], 0, self.count), losses.shape)
+        else:
+            weights = np.stack([self._weights(order, 0, self.count) for order in orders])
+        return np.cumsum([losses * weights, weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
+
+    def _note_ahead(self, run: Run, epoch: int) -> bool:
+        """Note an epoch that has been run already."""
+        done = self.ahead.pop(epoch)
+        if done.sums is None or run._weight:
+            return self._note(run, done.order, done.results, 0, done.reached, len(done.results))
+        run.touch()
+        run._sum, run._weight = done.sums
+        self._note_last(run, done.results[-1], self.count)
+        return True
 
     def catch_up(self, run: Run) -> None:
         """Note the epochs that have been run already (the user pressed Ctrl-C between them)."""
         while self.ahead:
             epoch = min(self.ahead)
-            order, results, reached = self.ahead.pop(epoch)
             run.begin_epoch(epoch)
-            if not self._note(run, order, results, 0, reached, len(results)):
-                self.ahead.clear()
-            else:
+            if self._note_ahead(run, epoch):
                 run.end_epoch()
 
     def _note(self, run: Run, order: Any, results: Any, first: int, reached: int, last: int) -> bool:
@@ -167,10 +207,7 @@ class Compiled:
             # one after the other, so that the parts of an epoch do not matter
             added = np.stack([made[:, 0] * weights, weights], axis=1)
             run._sum, run._weight = np.cumsum([[run._sum, run._weight], *added], axis=0)[-1].tolist()
-            run.loss, run.gradient_norm = float(made[-1, 0]), float(np.sqrt(made[-1, 1]))
-            if not self.constant or not run.numbers:
-                run.numbers = numbers_of(run, run.step + steps - 1)
-            run.step, run.batch = run.step + steps, run.batch + steps
+            self._note_last(run, made[-1], steps)
         if first + steps == last:
             return True
         self.ahead.clear()
@@ -184,10 +221,18 @@ class Compiled:
             raise Diverged(trouble)
         return False
 
+    def _note_last(self, run: Run, results: Any, steps: int) -> None:
+        """After so many steps: the loss and the gradient of the last one."""
+        run.loss, run.gradient_norm = float(results[0]), float(np.sqrt(results[1]))
+        if not self.constant or not run.numbers:
+            run.numbers = numbers_of(run, run.step + steps - 1)
+        run.step, run.batch = run.step + steps, run.batch + steps
+
     def _again(self, run: Run) -> None:
         """From the last snapshot to where the run stands."""
         base = self.base
-        self.put(base.now, run)
+        rule = base.now.rule if base.step else run.trainer.optimizer.init(base.now.params)
+        self.put(Snapshot(base.now.params, base.now.state, rule), run)
         self.base = base
         step, count = base.step, self.count
         while step < run.step:

@@ -101,26 +101,29 @@ class Trainer:
     def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
         key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights
         if key not in self.graphs:
-            self.graphs[key] = shared(self, name, f, _specs(args))
+            self.graphs[key] = shared(self, name, f, args)
         return self.graphs[key]
 
 
 _known: OrderedDict[Any, Graph] = OrderedDict()
 
 
-def shared(trainer: Trainer, name: str, f: Any, specs: tuple[Any, ...]) -> Graph:
+def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
     """The graph of a function of a trainer; equal tasks share one, so that it is recorded and compiled once."""
-    leaves, tree = flatten(specs)
-    task = (name, trainer.net, trainer.loss, trainer.optimizer, trainer.penalty, tuple(leaves), tree)
+    leaves, tree = flatten(args)
+    batch = len(args[1]) if isinstance(args[1], tuple) else 0  # whose number of rows is open
+    first = len(flatten(args[0])[0])
+    kinds = tuple((np.shape(x)[first <= i < first + batch :], np.asarray(x).dtype) for i, x in enumerate(leaves))
+    task = (name, trainer.net, trainer.loss, trainer.optimizer, trainer.penalty, kinds, tree)
     try:
         hash(task)
     except TypeError:  # something in it can change
-        return record(f, *specs, name=name).simplify()
+        return record(f, *_specs(args), name=name).simplify()
     for key in ((task, None), (task, trainer.key)):
         if key in _known:
             _known.move_to_end(key)
             return _known[key]
-    graph = record(f, *specs, name=name).simplify()
+    graph = record(f, *_specs(args), name=name).simplify()
     random = any(node.op is not None and node.op.name.startswith("random_") for node in graph.nodes)
     _known[task, trainer.key if random else None] = graph
     if len(_known) > 32:

@@ -141,23 +141,26 @@ LAYERS = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_every_layer(name):
-    check(LAYERS[name], "squared_error", NUMBERS, optim.Adam(0.01), threads=(1, 3))
+    # not Adam: a bias ahead of batch normalisation has no gradient, and Adam would make steps of the rounding errors
+    check(LAYERS[name], "squared_error", NUMBERS, optim.Momentum(0.02), threads=(1, 3))
 
 
-def test_flatten_and_compute():
+def test_flatten_and_mixed_precision():
     images = rng.normal(size=(23, 2, 3))
 
     def fitted(engine):
-        net = nn.Sequential(nn.Flatten(), nn.Compute(lambda x: np.concatenate([x, np.sin(x)], axis=1)), nn.Dense(2))
+        net = nn.Sequential(nn.Flatten(), nn.Compute(nn.Sequential(nn.Dense(4), nn.Tanh())), nn.Dense(2))
         made = train.Model(net, "squared_error", optim.SGD(0.05), dtype="float64", engine=engine, threads=2)
         made.fit(images, NUMBERS, epochs=3, batch_size=8, verbose=False)
         return made
 
-    close(fitted("native"), fitted("numpy"))
+    close(fitted("native"), fitted("numpy"), rtol=1e-5)
 
 
 @pytest.mark.parametrize(
-    "penalty", [nn.L1(0.01), nn.L2(0.01), nn.ElasticNet(0.01, 0.02), nn.L1(0.01) + nn.L2(0.02)], ids=lambda p: repr(p)[:12]
+    "penalty",
+    [nn.L1(0.01), nn.L2(0.01), nn.ElasticNet(0.01, 0.02), nn.L1(0.01) + nn.L2(0.02)],
+    ids=lambda p: repr(p)[:12],
 )
 def test_every_penalty(penalty):
     check(lambda: network("squared_error", NUMBERS), "squared_error", NUMBERS, model={"penalty": penalty})
@@ -170,7 +173,7 @@ def test_every_penalty(penalty):
 def test_float32(name):
     y = CLASSES if name == "focal" else NUMBERS
     loss = "focal" if name == "focal" else "squared_error"
-    rule = RULES.get(name, optim.Adam(0.01))
+    rule = RULES.get(name, optim.Momentum(0.02))
     make = LAYERS.get(name, lambda: network(loss, y, activation=name if name in ACTIVATIONS else "tanh"))
     check(make, loss, y, rule, dtype="float32", rtol=2e-4)
 
@@ -215,7 +218,7 @@ def test_own_activation_loss_and_rule():
 def test_one_step_leaves_its_arguments_alone(norm, dtype):
     net = nn.mlp((6, 4), 3, norm=norm, dropout=0.2, activation="gelu")
     params, state = net.initialize(3, seed=0, dtype=dtype)
-    optimizer = optim.optimizer(optim.chain(optim.ClipNorm(0.1), optim.Adam(0.01), optim.WeightDecay(0.1)))
+    optimizer = optim.optimizer(optim.chain(optim.ClipNorm(0.1), optim.Momentum(0.1), optim.WeightDecay(0.1)))
     trainer = Trainer(net, nn.loss("cross_entropy"), optimizer, nn.L2(0.01))
     numbers = {k: np.float64(v) for k, v in optimizer.numbers(0).items()}
     now = (params, state, optimizer.init(params))
@@ -250,14 +253,14 @@ def test_schedules_settings_weights_and_validation():
         "sample_weight": rng.uniform(0.5, 2, 23),
         "validation": (X[:9], CLASSES[:9]),
     }
-    rule = optim.Adam(optim.Warmup(optim.Cosine(0.02), 3))
+    rule = optim.Adam(optim.Warmup(3, then=optim.Cosine(0.02)))
     check(lambda: network("cross_entropy", CLASSES, dropout=0.2), "cross_entropy", CLASSES, rule, **options)
     check(lambda: network("cross_entropy", CLASSES), "cross_entropy", CLASSES, rule, class_weight="balanced", steps=5)
 
 
 def test_reduce_on_plateau_and_early_stopping():
     def fitted(engine):
-        callbacks = [optim.ReduceOnPlateau(patience=1), train.EarlyStopping(patience=3)]
+        callbacks = [train.Plateau(optim.ReduceOnPlateau(patience=1)), train.EarlyStopping(patience=3)]
         return trained(
             engine,
             network("squared_error", NUMBERS),
@@ -331,15 +334,16 @@ def test_resumed_equals_uninterrupted(tmp_path, threads):
             "native", net, "cross_entropy", CLASSES, rule, threads, epochs=epochs, callbacks=callbacks, resume=resume
         )
 
-    class Stop(train.Callback):
-        def on_epoch_end(self, run):
-            if run.epoch == 3:
-                run.stop("enough")
+    class Killed(train.Callback):
+        def on_epoch_begin(self, run):
+            if run.epoch == 4:
+                raise SystemExit
 
     whole = fitted()
     path = tmp_path / "run"
-    fitted(callbacks=[train.Checkpoint(path), Stop()])
-    resumed = fitted(resume=path)
+    with pytest.raises(SystemExit):
+        fitted(callbacks=[train.Checkpoint(path), Killed()])
+    resumed = fitted(callbacks=[train.Checkpoint(tmp_path / "other")], resume=path)
     for name, array in whole.params.items():
         assert_array_equal(resumed.params[name], array)
     for name, array in whole.state.items():

@@ -41,7 +41,19 @@ def library() -> Library:
             return found
         if wanted == "mkl":
             raise ImportError("PELLUCID_BLAS=mkl, but MKL is not installed: pip install mkl")
-    return Library("OpenBLAS of SciPy", *(_cython("scipy.linalg.cython_blas", name) for name in ("sgemm", "dgemm")))
+    try:  # straight from its file: importing scipy.linalg takes longer than all the rest
+        loaded = ctypes.CDLL(str(_file()))
+        return Library("OpenBLAS of SciPy", *(_symbol(loaded, name) for name in ("sgemm", "dgemm")))
+    except (OSError, AttributeError, StopIteration):
+        return Library("BLAS of SciPy", *(_cython("scipy.linalg.cython_blas", name) for name in ("sgemm", "dgemm")))
+
+
+def _file() -> Path:
+    """The file of SciPy's library."""
+    import scipy
+
+    folder = Path(scipy.__file__).parent.parent / "scipy.libs"
+    return next(p for p in sorted(folder.glob("*openblas*")) if "64_" not in p.name)
 
 
 def special(name: str) -> int:
@@ -120,16 +132,12 @@ def _symbol(loaded: Any, name: str) -> int:
 
 def _copied(number: int) -> Path:
     """A copy of SciPy's library in the cache folder, made once; shared objects are told apart by their files."""
-    import scipy
-
     from pellucid.engine.native import cache
 
-    home = Path(scipy.__file__).parent.parent
-    source = next(p for p in sorted((home / "scipy.libs").glob("*openblas*")) if "64_" not in p.name)
+    source = _file()
     facts = source.stat()
-    target = (
-        cache.directory().parent / "blas" / f"{source.stem}-{facts.st_size}-{facts.st_mtime_ns}-{number}{source.suffix}"
-    )
+    name = f"{source.stem}-{facts.st_size}-{facts.st_mtime_ns}-{number}{source.suffix}"
+    target = cache.directory().parent / "blas" / name
     if not target.exists() or target.stat().st_size != facts.st_size:
         target.parent.mkdir(parents=True, exist_ok=True)
         cache.write_whole(target, source.read_bytes())

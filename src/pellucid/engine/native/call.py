@@ -52,7 +52,9 @@ class Bound:
 
     def __call__(self, leaves: list[Any]) -> list[Any]:
         """The output arrays for input arrays of the right shape and dtype."""
-        given = [np.ascontiguousarray(leaf, x.dtype) for leaf, x in zip(leaves, self.program.lowered.inputs, strict=True)]
+        given = [
+            np.ascontiguousarray(leaf, x.dtype) for leaf, x in zip(leaves, self.program.lowered.inputs, strict=True)
+        ]
         made = [np.empty(shape, x.dtype) for shape, x in zip(self.shapes, self.made, strict=True)]
         places = np.array([a.ctypes.data for a in (*given, *made)], np.int64)
         with self.lock:

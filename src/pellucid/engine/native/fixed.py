@@ -59,7 +59,8 @@ def combine(kind: str, dtype: str) -> str:
     assert kind in REDUCTIONS
     return (
         _HEAD.format(names=f"load_{T}, store_{T}, word")
-        + f"""    first, last, parts, source, step, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3), word(a, 4), word(a, 5)
+        + f"""    first, last, parts = word(a, 0), word(a, 1), word(a, 2)
+    source, step, target = word(a, 3), word(a, 4), word(a, 5)
     for i in range(first, last):
         store_{T}(target, i, load_{T}(source, i, 1), 0)
     for part in range(1, parts):
@@ -239,6 +240,4 @@ RUN = (
 )
 
 # [bytes, source, target]
-COPY = (
-    _HEAD.format(names="copy_memory, word") + "    copy_memory(word(a, 2), word(a, 1), word(a, 0))\n    return 0\n"
-)
+COPY = _HEAD.format(names="copy_memory, word") + "    copy_memory(word(a, 2), word(a, 1), word(a, 0))\n    return 0\n"

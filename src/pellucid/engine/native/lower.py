@@ -239,6 +239,7 @@ def _contraction(build: Builder, args: list[Value], terms: list[str], output: st
 
 
 def _one_hot(build: Builder, node: Node, args: list[Value]) -> Value:
+    """A label out of range gives a row of NaN, where NumPy's executor raises: a training step stops there."""
     (labels,), classes = args, node.settings["classes"]
     if labels.dtype.kind not in "iu":
         raise CannotCompile(f"labels must be integers, got {labels.dtype}")
@@ -309,6 +310,9 @@ def _move(build: Builder, node: Node, args: list[Value]) -> Value:
     """concatenate, pad, flip, getitem, scatter_add: elements go to other places."""
     assert node.op is not None
     dtype, settings = np.dtype(node.dtype), dict(node.settings)
+    whole = (None, Ellipsis, slice(None))
+    if len(args) == 1 and "spec" in settings and all(any(part == w for w in whole) for part in settings["spec"]):
+        return build.view(args[0], node.shape)  # nothing but new axes
     first = 1 if node.op.name in ("getitem", "scatter_add") else len(args)
     cast = [build.elementwise("astype", (a,), dtype if i < first else np.int64) for i, a in enumerate(args)]
     if len(cast) > first:

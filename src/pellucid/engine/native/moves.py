@@ -18,9 +18,7 @@ from pellucid.graph.primitives.indexing import SLOT
 Work = list[tuple[str, list[int]]]
 
 
-def work_of(
-    x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int
-) -> Work:
+def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int) -> Work:
     """What one thread does. A bad index is found by all of them, so that none waits for the others at a barrier."""
     if x.op == "in_range":
         return _in_range(x, sizes, address, thread, threads)
@@ -28,15 +26,14 @@ def work_of(
     if x.op in ("getitem", "scatter_add") and len(x.args) > 1:
         outer = x.args[0].shape if x.op == "getitem" else x.shape
         for a, size in zip(x.args[1:], _indexed_sizes(x.settings["spec"], outer), strict=True):
-            words = [size_of(a.shape, sizes), address(base(a)), int(resolve(size, sizes)), fixed.BAD_INDEX]
-            checks.append((fixed.check_range("int64"), [-words[2], *words]))
+            end = int(resolve(size, sizes))
+            words = [-end, size_of(a.shape, sizes), address(base(a)), end, fixed.BAD_INDEX]
+            checks.append((fixed.check_range("int64"), words))
     # a number of which each thread has its own is made by each
     return checks + (moves(x, sizes, address) if thread == 0 or is_single(x) else [])
 
 
-def _in_range(
-    x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int
-) -> Work:
+def _in_range(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int) -> Work:
     """Labels as they are, once all of them are known to be right; each thread copies those of its own rows."""
     count, end = size_of(x.shape, sizes), int(resolve(x.settings["end"], sizes))
     source = address(base(x.args[0]))
@@ -202,7 +199,9 @@ def _indexed(
             rest[which][2] = stride
             stride *= rest[which][0]
     other = x.args[0] if x.op == "scatter_add" else x
-    indexed, flat = (address(x), address(base(other))) if x.op == "scatter_add" else (address(base(x.args[0])), address(x))
+    indexed, flat = (
+        (address(x), address(base(other))) if x.op == "scatter_add" else (address(base(x.args[0])), address(x))
+    )
     indexed += start * item
     ends = [flat, indexed] if x.op == "scatter_add" else [indexed, flat]
     words = [len(indexes), count, len(rest), *ends]

@@ -15,6 +15,7 @@ from typing import Any
 
 from pellucid.engine.native.fuse import Call, Instruction, Loop, along_row, base, flipped
 from pellucid.engine.native.values import Value
+from pellucid.graph.core.dims import is_open
 
 
 @dataclass
@@ -208,7 +209,7 @@ def _reads(step: Step) -> list[tuple[Value, Any]]:
     assert isinstance(step, Call)
     if step.value.op == "matmul":
         rows = extent(step.value) if step.value.shape[0] != 1 else None
-        left, right = step.value.args
+        left = step.value.args[0]
         batched = len(step.value.shape) > 2
         own = rows is not None and (batched or not flipped(left)) and extent(step.args[0]) == rows
         return [(step.args[0], rows if own else "all"), (step.args[1], rows if batched and own else "all")]
@@ -223,9 +224,8 @@ def _written_along(step: Step, x: Value) -> Any:
     if isinstance(step, Loop):
         return extent(x)
     assert isinstance(step, Call)
-    if step.value.op == "in_range":
-        return extent(x)
-    return extent(x) if step.value.op == "matmul" and step.value.shape[0] != 1 else "one thread"
+    split = step.value.op == "in_range" or (step.value.op == "matmul" and step.value.shape[0] != 1)
+    return extent(x) if split else "one thread"
 
 
 def _with_barriers(steps: list[Step], before: list[set[int]], overwrites: Mapping[int, Value]) -> list[Step]:
@@ -233,6 +233,9 @@ def _with_barriers(steps: list[Step], before: list[set[int]], overwrites: Mappin
     done: set[int] = set()
     waiting = list(range(len(steps)))
     traffic = _Traffic(overwrites)
+    for x in (base(a) for step in steps for a in step.reads):
+        if x.op == "input" and is_open(x.shape):  # rows of a batch: each thread gathers its own
+            traffic.written[x.number] = extent(x)
     while waiting:
         ready = next((i for i in waiting if before[i] <= done and not traffic.clash(steps[i])), None)
         if ready is None:
