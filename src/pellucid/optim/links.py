@@ -111,7 +111,7 @@ class Accumulate(Link):
             raise ValueError(f"Accumulate: k is a number of batches from 1, got {self.k!r}")
 
     def init(self, params: Arrays) -> Arrays:
-        return {name: np.zeros_like(w) for name, w in params.items()}
+        return {name: np.zeros(np.shape(w), np.asarray(w).dtype) for name, w in params.items()}
 
     def before(self, grads: Arrays, params: Arrays, state: Arrays, t: Any) -> tuple[Arrays, Arrays]:
         first = (t - 1) % self.k == 0

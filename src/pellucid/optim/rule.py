@@ -53,7 +53,7 @@ def zeros(w: Array, *names: str) -> Arrays:
     >>> zeros(np.ones(2), "m", "s")
     {'m': array([0., 0.]), 's': array([0., 0.])}
     """
-    return {name: np.zeros_like(w) for name in names}
+    return {name: np.zeros(np.shape(w), np.asarray(w).dtype) for name in names}  # not touched before it is used
 
 
 def counts(*names: str, start: float = 0.0) -> Arrays:
