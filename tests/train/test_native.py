@@ -321,3 +321,16 @@ def test_ctrl_c_ends_a_run_with_all_that_was_learnt(call, said):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert out.strip() == said
+
+
+def test_a_resumed_run_stays_on_its_engine(tmp_path):
+    """Six epochs at once, or three and then three more, though "auto" would choose otherwise for so few."""
+    many = {"batch_size": 16, "verbose": False}
+    whole = model("native")
+    whole.fit(X, Y, epochs=6, **many)
+    part = model("native")
+    part.fit(X, Y, epochs=3, callbacks=[train.Checkpoint(tmp_path / "run.ckpt")], **many)
+    rest = model("auto")
+    rest.fit(X, Y, epochs=6, callbacks=[train.Checkpoint(tmp_path / "more.ckpt")], resume=tmp_path / "run.ckpt", **many)
+    same(whole, rest)
+    assert rest._compiled is not None

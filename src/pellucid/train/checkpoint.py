@@ -41,6 +41,8 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
         "weight": run._weight,
         "factor": run.factor,
         "elapsed": run.elapsed,
+        "engine": run.trainer.engine,
+        "threads": run.threads,
         "history": _plain(run.history.epochs),
         "callbacks": remembered,
     }
@@ -77,6 +79,7 @@ def load_run(run: Run, path: str | os.PathLike[str]) -> None:
     run.now = Snapshot(trees["params"], trees["state"], trees["rule"])
     run.epoch, run.step, run.batch = data["epoch"], data["step"], data["batch"]
     run._sum, run._weight, run.factor, run.elapsed = data["sum"], data["weight"], data["factor"], data["elapsed"]
+    run.resumed = data.get("engine"), data.get("threads")
     run.history = History(list(data["history"]), modes=run.history.modes)
     if not data["stopped"].startswith(("all ", "the time ")):  # those limits may have been raised; the loop checks them
         run.stopped = data["stopped"]

@@ -18,7 +18,14 @@ def check_engine(engine: str, threads: int | None) -> None:
 
 
 def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet: bool) -> None:
-    """Put the run on the native engine where that is asked for, or pays, and is possible."""
+    """Put the run on the native engine where that is asked for, or pays, and is possible.
+
+    A resumed run goes on as it began, though the call may now ask for more epochs.
+    """
+    before, count = run.resumed
+    if engine == "auto" and before is not None:
+        engine = before
+    threads = count if threads is None and count is not None else threads
     if engine == "numpy":
         return
     from pellucid.engine.native import cache

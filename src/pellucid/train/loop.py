@@ -75,6 +75,7 @@ class Run:
     elapsed: float = 0.0
     final: Any = None  # (params, state) that a callback wants the model to end with
     total: int | None = None  # steps, where that is known beforehand
+    resumed: tuple[str | None, int | None] = (None, None)  # engine and threads of the checkpoint that it goes on from
     compiled: Any = None  # the native engine's step, where it is used
     _sum: float = 0.0
     _weight: float = 0.0
@@ -116,6 +117,11 @@ class Run:
     def touch(self) -> None:
         """The engine has gone on: what is known of the state is old."""
         self._now = None
+
+    @property
+    def threads(self) -> int:
+        """How many the step runs on."""
+        return 1 if self.compiled is None else int(self.compiled.stepper.threads)
 
     @property
     def lr(self) -> float:

@@ -253,9 +253,8 @@ def _loops(lowered: Lowered, kept: set[int]) -> list[Loop]:
                 loop = other
                 break
         else:
-            others = [p for p in dict.fromkeys(map(id, loop_of.values()))]
-            by_id = {id(p): p for p in loop_of.values()}
-            for other in (by_id[i] for i in others):
+            others = {id(p): p for p in loop_of.values()}
+            for other in others.values():
                 if other.level == loop.level and _shares(other, loop) and _join(other, loop, kept, level):
                     loop = other
                     break

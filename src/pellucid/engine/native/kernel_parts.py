@@ -157,7 +157,9 @@ def relative_entropy64(x, y):  # type: ignore[no-untyped-def]
     inside = f64(0) if (x == 0) & (y >= 0) else f64(INFINITY)
     ratio = x / y
     safe = (ratio > 0) & (ratio < f64(INFINITY))  # else it is out of range
-    logarithm = log64(ratio) if safe else log64(x) - log64(y)
+    near = log1p64((x - y) / y)  # exactly 0 where x = y, which a ratio need not be
+    far = log64(ratio) if safe else log64(x) - log64(y)
+    logarithm = near if (ratio > 0.5) & (ratio < 2) else far
     value = x * logarithm if (x > 0) & (y > 0) else inside
     return x + y if (x != x) | (y != y) else value
 

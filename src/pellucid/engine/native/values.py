@@ -262,8 +262,11 @@ def evaluate(x: Value, sizes: Mapping[str, int]) -> Any:
         return resolve(x.settings["expression"], sizes)
     if x.settings["f"] == "astype":
         return x.dtype.type(evaluate(x.args[0], sizes))
+    numbers = [evaluate(a, sizes) for a in x.args]
+    if x.settings["f"] == "divide" and not numbers[1]:  # Python's numbers would raise: the mean of nothing
+        numbers = [np.float64(number) for number in numbers]
     with np.errstate(all="ignore"):
-        return REGISTRY[x.settings["f"]].value(*(evaluate(a, sizes) for a in x.args))
+        return REGISTRY[x.settings["f"]].value(*numbers)
 
 
 def parents_first(roots: Sequence[Value]) -> Iterator[Value]:
