@@ -6,7 +6,7 @@ import contextvars
 import copy
 import threading
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
@@ -93,12 +93,23 @@ def fit_many(
 
 def _watch(futures: list[Future[History]], verbose: bool) -> None:
     """Wait for all of them, with a bar on the terminal."""
+    finished, left = threading.Event(), [len(futures)]
+
+    def done(_: Any) -> None:
+        left[0] -= 1
+        if not left[0]:
+            finished.set()
+
+    for future in futures:
+        future.add_done_callback(done)
+    if not verbose:
+        while not finished.wait(0.2):
+            pass  # a wait without end would not hear Ctrl-C
+        return
     from rich.console import Console
     from rich.progress import Progress
 
-    pending = set(futures)
-    with Progress(console=Console(stderr=True), transient=True, disable=not verbose) as progress:
+    with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("training", total=len(futures))
-        while pending:
-            done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            progress.advance(task, len(done))
+        while not finished.wait(0.1):
+            progress.update(task, completed=len(futures) - left[0])

@@ -199,3 +199,32 @@ def test_float32(drawn):
     rng = np.random.default_rng(len(plan))
     args = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
     compare(pel.record(follow(plan, smooth=True), *args).simplify(), args, 1e-4)
+
+
+# blocks and rows: loops over few columns are written in another way than those over many
+
+
+def along_rows_and_columns(x, w):
+    z = x * w
+    p = np.exp(z - np.max(z, axis=1, keepdims=True))
+    p = p / np.sum(p, axis=1, keepdims=True)
+    c = x - np.mean(x, axis=1, keepdims=True)
+    u = c / np.sqrt(np.mean(c * c, axis=1, keepdims=True) + 1e-3)
+    b = x - np.mean(x, axis=0)
+    v = b / np.sqrt(np.mean(b * b, axis=0) + 1e-3)
+    return np.sum(np.tanh(u) * p) + np.sum(v * v * w) + np.mean(np.log(p + 1e-3) * u)
+
+
+@pytest.mark.usefixtures("split")
+@pytest.mark.parametrize("columns", [1, 2, 31, 32, 33, 70])
+def test_every_width_and_number_of_rows(columns):
+    rng = np.random.default_rng(columns)
+    w = rng.normal(size=columns)
+
+    def f(x, w):
+        value, gradient = pel.value_and_grad(along_rows_and_columns, argnums=(0, 1))(x, w)
+        return value, *gradient, np.sum(x, axis=1), np.max(x, axis=0), np.argmax(x, axis=1), np.cumsum(x, axis=0)
+
+    graph = pel.record(f, pel.Spec(("n", columns)), w).simplify()
+    for rows in (1, 2, 63, 64, 65, 130):
+        compare(graph, [rng.normal(size=(rows, columns)), w], 1e-11)

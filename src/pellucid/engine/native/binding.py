@@ -48,7 +48,7 @@ class Memory:
             for number, x in made.items()
             if number not in program.overwrites and (number not in outside or number in several)
         }
-        scratch = {}
+        scratch: dict[int, tuple[int, int, int]] = {}
         for step in program.steps:
             if isinstance(step, Loop):
                 kernel = program.kernels[id(step)]
@@ -172,14 +172,14 @@ class Binding:
             self.entries.append(entries)
 
     def _encode(self, step: Step, thread: int, table: Table) -> None:
-        encode: Callable[..., None] = {
+        encoders: dict[type, Callable[..., None]] = {
             Loop: self._loop,
             Call: self._call,
             Barrier: self._barrier,
             Combine: self._combine,
             Check: self._check,
-        }[type(step)]
-        encode(step, thread, table)
+        }
+        encoders[type(step)](step, thread, table)
 
     def _loop(self, loop: Loop, thread: int, table: Table) -> None:
         kernel = self.program.kernels[id(loop)]

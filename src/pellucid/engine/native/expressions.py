@@ -109,12 +109,8 @@ ELEMENTWISE: dict[str, Expression] = {
     "square": Expression("({0} * {0})"),
     "sqrt": Expression("root({0})"),
     "power": Expression(_power, costly=True),
-    "floor_divide": Expression(
-        "{T}(floor_divide(f64({0}), f64({1})))", whole="whole_divide({0}, {1})", costly=True
-    ),
-    "remainder": Expression(
-        "{T}(remainder(f64({0}), f64({1})))", whole="whole_remainder({0}, {1})", costly=True
-    ),
+    "floor_divide": Expression("{T}(floor_divide(f64({0}), f64({1})))", whole="whole_divide({0}, {1})", costly=True),
+    "remainder": Expression("{T}(remainder(f64({0}), f64({1})))", whole="whole_remainder({0}, {1})", costly=True),
     "fmod": Expression("{T}(libm_fmod(f64({0}), f64({1})))", whole="whole_fmod({0}, {1})", costly=True),
     "hypot": _libm("hypot", 2),
     # kinks and signs
@@ -218,7 +214,8 @@ def operand_dtype(x: Value) -> np.dtype[Any]:
     entry = ELEMENTWISE[x.op]
     if entry.operands == "common":
         strong = [a.dtype if not a.weak else a.dtype.type(0).item() for a in x.args]
-        return np.dtype(np.result_type(*strong))
+        common: np.dtype[Any] = np.result_type(*strong)
+        return common
     if entry.operands == "own":
         return x.args[0].dtype
     return np.dtype(bool) if entry.operands == "bool" else x.dtype

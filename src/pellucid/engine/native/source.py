@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -313,7 +314,7 @@ class Writing:
         nan = f" | ({new} != {new})" if x.dtype.kind == "f" else ""
         return f"({new} if ({new} {sign} {so_far}){nan} else {so_far})"
 
-    def text(self, x: Value, dtype: np.dtype) -> str:  # type: ignore[type-arg]
+    def text(self, x: Value, dtype: np.dtype[Any]) -> str:
         """A value, in a dtype."""
         name = self.operand(x)
         if x.dtype == dtype and not x.known:

@@ -12,7 +12,7 @@ def special(name: str) -> int:
     """The address of one of SciPy's special functions, of doubles and with a double for result."""
     from scipy.special import cython_special
 
-    table: dict[str, Any] = cython_special.__pyx_capi__
+    table: Any = cython_special.__pyx_capi__
     for key in (name, f"__pyx_fuse_0{name}", f"__pyx_fuse_1{name}"):  # which one is of doubles differs
         if key in table:
             signature = _name(table[key])

@@ -224,9 +224,9 @@ class Builder:
             return self.elementwise("broadcast_to", (self.elementwise("astype", (chosen,), dtype),), dtype, shape)
         if op == "greater" and args[1].op == "number":  # max(x, c) > c says the same, and is kept anyway
             key = ("maximum", (args[0].number, args[1].number), shape, args[0].dtype, _frozen({}), False)
-            kept = self._seen.get(key)
-            if kept is not None and kept is not args[0]:
-                return self.new("greater", (kept, args[1]), shape, dtype)
+            larger = self._seen.get(key)
+            if larger is not None and larger is not args[0]:
+                return self.new("greater", (larger, args[1]), shape, dtype)
         return None
 
 
