@@ -24,6 +24,7 @@ from benchmarks.many import measure_many
 from benchmarks.memory import measure_memory
 from benchmarks.plot import plot_training
 from benchmarks.predict import measure_prediction
+from benchmarks.profile import measure_profile
 from benchmarks.store import Entry, load, save
 from benchmarks.target import measure_target
 from benchmarks.timing import Result, measure
@@ -50,6 +51,7 @@ def measurements(
     if data is not None:
         found["target"] = lambda: measure_target(crew, data, quick)
     return found | {
+        "profile": lambda: measure_profile(cases, quick),
         "memory": lambda: measure_memory(quick),
         "latency": lambda: measure_latency(quick),
         "imports": lambda: [measure_imports(3 if quick else 11)],

@@ -1,7 +1,7 @@
 """Peak memory of one fit beyond its data, and growth over 1,000 epochs, each in a fresh process.
 
-A first fit of another network of the same kind, large enough for all threads, loads libraries and compiles; then what it
-left is given back, the peak is reset, and the case itself is trained.
+A first fit of another network of the same kind, large enough for all threads, loads libraries and compiles; then what
+it left is given back, the peak is reset, and the case itself is trained.
 """
 
 from __future__ import annotations

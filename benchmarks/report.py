@@ -18,6 +18,7 @@ from benchmarks.timing import Result
 
 TITLES = {
     "train": "Training: time per step",
+    "profile": "Where our step spends its time: parts of the program run alone",
     "predict": "Prediction",
     "many": "Many models at once (scikit-learn through joblib, JAX by vmap)",
     "target": "Training to a given validation loss",

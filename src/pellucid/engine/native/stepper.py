@@ -206,6 +206,10 @@ class Stepper:
         execute(self.jobs)
         return self._as_floats(results), int(self.jobs[0][21])
 
+    def entries(self, thread: int) -> Any:
+        """What a thread calls in a step: (function, table), in order."""
+        return self._entries(self.rows)[thread]
+
     def prepare(self, rows: int) -> None:
         """Make ready for batches of another number of rows."""
         self._entries(rows)

@@ -1,0 +1,81 @@
+"""Where our own step spends its time: matrix products, loops, barriers, and what surrounds the compiled code.
+
+Parts of the program are run over and over on their own, on all threads: the products alone, the loops alone, both. With
+the products' share one sees how much faster a step could be at best, whatever else is done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import CASES, THREADS, TrainCase, data
+from benchmarks.contestants import OURS
+from benchmarks.contestants.ours import model
+from benchmarks.figures import Figure
+from pellucid.engine.native import cache, fixed
+from pellucid.engine.native.run import WORDS, execute
+from pellucid.engine.native.stepper import FLUSH, Stepper
+from pellucid.train import native
+
+
+def measure_profile(names: list[str], quick: bool = False) -> Iterator[Figure]:
+    for name in names:
+        yield from profile(CASES[name], 0.05 if quick else 0.4)
+
+
+def profile(case: TrainCase, seconds: float) -> Iterator[Figure]:
+    """Microseconds of a step, and of its parts alone."""
+    X, y = data(case)
+    trained = model(case, THREADS)
+    step = _stepper(lambda: trained.fit(X, y, epochs=1, batch_size=case.batch, verbose=False))
+    gemm, barrier = cache.addresses([fixed.GEMM, fixed.BARRIER])
+    parts: dict[str, Callable[[int], bool]] = {
+        "the whole step, without gathering": lambda f: True,
+        "products and barriers": lambda f: f in (gemm, barrier),
+        "loops and barriers": lambda f: f != gemm,
+    }
+    for what, chosen in parts.items():
+        yield Figure(f"{case.name}: {what}", OURS, 1e6 * _time(step, chosen, seconds), "µs")
+
+
+def _stepper(fit: Callable[[], Any]) -> Stepper:
+    """The stepper that a fit used."""
+    found: list[Stepper] = []
+    original = native.stepper
+
+    def noted(*args: Any) -> Stepper:
+        found.append(original(*args))
+        return found[0]
+
+    native.stepper = noted
+    try:
+        fit()
+    finally:
+        native.stepper = original
+    return found[0]
+
+
+def _time(step: Stepper, chosen: Callable[[int], bool], seconds: float) -> float:
+    """Seconds of one run of the chosen entries: the median of five rounds."""
+    jobs, kept = [], []
+    for thread in range(step.threads):
+        entries = step.entries(thread)
+        entries = np.ascontiguousarray(entries[[chosen(int(f)) for f in entries[:, 0]]])
+        words = np.zeros(WORDS, np.int64)
+        words[2], words[3], words[4], words[22], words[23] = -1, entries.ctypes.data, len(entries), FLUSH, 1 << 40
+        jobs.append(words)
+        kept.append(entries)
+
+    def run(times: int) -> float:
+        for words in jobs:
+            words[1] = times
+        begin = time.perf_counter()
+        execute(jobs)
+        return (time.perf_counter() - begin) / times
+
+    times = max(1, int(seconds / 5 / run(3)))
+    return float(np.median([run(times) for _ in range(5)]))
