@@ -15,7 +15,7 @@ from pellucid.engine.native import fallback
 from pellucid.engine.native.call import Function
 from pellucid.graph.core.tree import flatten
 from pellucid.train.divergence import Diverged
-from pellucid.train.step import Trainer
+from pellucid.train.step import Snapshot, Trainer
 
 pytestmark = pytest.mark.usefixtures("split")
 
@@ -222,8 +222,6 @@ def test_one_step_leaves_its_arguments_alone(norm, dtype):
     trainer = Trainer(net, nn.loss("cross_entropy"), optimizer, nn.L2(0.01))
     numbers = {k: np.float64(v) for k, v in optimizer.numbers(0).items()}
     now = (params, state, optimizer.init(params))
-    from pellucid.train.step import Snapshot
-
     batch = (X.astype(dtype), CLASSES)
     graph = trainer.graph_of_step(Snapshot(*now), batch, numbers, {})
     args = (now, batch, np.int64(3), numbers, {})

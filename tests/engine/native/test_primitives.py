@@ -21,6 +21,7 @@ from pellucid.engine.native.call import Function
 from pellucid.engine.native.expressions import ELEMENTWISE
 from pellucid.engine.native.fallback import run_or_fall_back
 from pellucid.engine.native.lower import CannotCompile
+from pellucid.errors import ShapeError
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.tree import flatten
 
@@ -269,15 +270,21 @@ def test_whole_numbers():
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_bad_indexes_and_labels_are_errors_on_every_number_of_threads(threads):
     x = np.arange(12.0).reshape(3, 4)
-    taken = Function(pel.record(lambda x, i: np.tanh(x[i]) * 2, x, pel.Spec(("n",), np.int64)), threads)
+    graph = pel.record(lambda x, i: np.tanh(x[i]) * 2, x, pel.Spec(("n",), np.int64))
+    taken = Function(graph, threads)
     close(taken(x, np.array([2, -3, 0])), np.tanh(x[[2, -3, 0]]) * 2)
     for bad in ([0, 3], [-4, 0]):
-        with pytest.raises(IndexError, match="out of range"):
+        with pytest.raises(ShapeError):
+            reference.run(graph, x, np.array(bad))
+        with pytest.raises(ShapeError, match="out of range"):
             taken(x, np.array(bad))
     close(taken(x, np.array([1, 1])), np.tanh(x[[1, 1]]) * 2)  # it works again
-    hot = Function(pel.record(lambda y: pel.one_hot(y, 3) * 2, pel.Spec(("n",), np.int64)), threads)
+    graph = pel.record(lambda y: pel.one_hot(y, 3) * 2, pel.Spec(("n",), np.int64))
+    hot = Function(graph, threads)
     for bad in ([0, 3], [-1, 0]):
-        with pytest.raises(ValueError, match="labels must lie in 0"):
+        with pytest.raises(ShapeError, match="labels must lie in 0"):
+            reference.run(graph, np.array(bad))
+        with pytest.raises(ShapeError, match="labels must lie in 0"):
             hot(np.array(bad))
     assert_array_equal(hot(np.array([2])), [[0, 0, 2.0]])
 

@@ -17,6 +17,7 @@ from pellucid.engine.native.program import Program, build
 from pellucid.engine.native.run import default_threads, execute, job
 from pellucid.engine.native.values import LEAVES, Value, evaluate
 from pellucid.engine.native.work import threads_for
+from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.tree import unflatten
 from pellucid.graph.graph import Graph
@@ -62,9 +63,9 @@ class Bound:
                 words[where] = places[which] + offset
             status = execute(self.jobs)
         if status == fixed.BAD_LABEL:
-            raise ValueError(f"{self.program.graph.name}: labels must lie in 0 ... classes - 1")
+            raise ShapeError(f"{self.program.graph.name}: labels must lie in 0 ... classes - 1")
         if status:
-            raise IndexError(f"{self.program.graph.name}: an index array holds a number that is out of range")
+            raise ShapeError(f"{self.program.graph.name}: an index array holds a number that is out of range")
         arrays = {x.number: array for x, array in zip(self.made, made, strict=True)}
         return [self._output(x, arrays, given) for x in self.program.lowered.outputs]
 

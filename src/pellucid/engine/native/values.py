@@ -37,7 +37,8 @@ class Value:
         settings: Mapping[str, Any] | None = None,
         weak: bool = False,
     ) -> None:
-        self.op, self.args, self.shape, self.dtype = op, args, shape, np.dtype(dtype)
+        self.op, self.args, self.shape = op, args, shape
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.settings: Mapping[str, Any] = settings or {}
         self.weak = weak  # a Python number: it takes the dtype of the array it meets
         self.number = -1  # in order of creation
