@@ -56,7 +56,9 @@ SKIP = {"TYPE_CHECKING", "Any"}
 def public_names():
     modules = {name for name in vars(pellucid) if inspect.ismodule(getattr(pellucid, name))} - {"random"}
     return [
-        name for name in (*vars(pellucid), "Model", "fit_many", "load") if not name.startswith("_") and name not in modules | SKIP
+        name
+        for name in (*vars(pellucid), "Model", "fit_many", "load")
+        if not name.startswith("_") and name not in modules | SKIP
     ]
 
 

@@ -80,6 +80,7 @@ class Compiled:
         self.factors: dict[int, float] = {}
         self.words: Any = None
         self.given = False
+        self.noted = math.nan  # the factor with which the run's numbers were last computed
         self.ahead: dict[int, Epoch] = {}  # what has been run but not noted
         self.factor = math.nan
         self.constant = run.trainer.optimizer.constant and not run.plan.settings
@@ -224,7 +225,8 @@ class Compiled:
     def _note_last(self, run: Run, results: Any, steps: int) -> None:
         """After so many steps: the loss and the gradient of the last one."""
         run.loss, run.gradient_norm = float(results[0]), float(np.sqrt(results[1]))
-        if not self.constant or not run.numbers:
+        if not self.constant or self.noted != run.factor:
+            self.noted = run.factor
             run.numbers = numbers_of(run, run.step + steps - 1)
         run.step, run.batch = run.step + steps, run.batch + steps
 

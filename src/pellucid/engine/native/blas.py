@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pellucid.engine.native.special import address
+
 
 @dataclass(frozen=True)
 class Library:
@@ -45,7 +47,10 @@ def library() -> Library:
         loaded = ctypes.CDLL(str(_file()))
         return Library("OpenBLAS of SciPy", *(_symbol(loaded, name) for name in ("sgemm", "dgemm")))
     except (OSError, AttributeError, StopIteration):
-        return Library("BLAS of SciPy", *(_cython("scipy.linalg.cython_blas", name) for name in ("sgemm", "dgemm")))
+        from scipy.linalg import cython_blas
+
+        table: Any = cython_blas.__pyx_capi__
+        return Library("BLAS of SciPy", *(address(table[name]) for name in ("sgemm", "dgemm")))
 
 
 def _file() -> Path:
@@ -54,34 +59,6 @@ def _file() -> Path:
 
     folder = Path(scipy.__file__).parent.parent / "scipy.libs"
     return next(p for p in sorted(folder.glob("*openblas*")) if "64_" not in p.name)
-
-
-def special(name: str) -> int:
-    """The address of one of SciPy's special functions of doubles."""
-    return _cython("scipy.special.cython_special", SPECIAL[name])
-
-
-SPECIAL = {
-    "erfinv": "erfinv",
-    "log_ndtr": "log_ndtr",
-    "ndtri": "ndtri",
-    "gammaln": "gammaln",
-    "psi": "psi",
-    "zeta": "zeta",
-}
-
-
-@functools.cache
-def _cython(module: str, name: str) -> int:
-    """The address behind a Cython function: a capsule in the module's table."""
-    import importlib
-
-    table = importlib.import_module(module).__pyx_capi__
-    capsule = next(table[key] for key in (name, f"__pyx_fuse_1{name}", f"__pyx_fuse_0{name}") if key in table)
-    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(get(capsule, get_name(capsule)))
 
 
 LANE: ContextVar[int] = ContextVar("pellucid_lane", default=0)

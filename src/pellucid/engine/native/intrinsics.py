@@ -60,26 +60,15 @@ def storer(numba_type: Any, kind: Any) -> Any:
     return store
 
 
-def caller(count: int) -> Any:
-    """call(address, *numbers): a double function of doubles by its address."""
+@intrinsic  # type: ignore[misc,unused-ignore]
+def call_function(context: Any, address: Any, x: Any) -> Any:
+    """A double function of a double by its address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * count)
+        kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()])
         return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
 
-    if count == 1:
-
-        @intrinsic  # type: ignore[misc,unused-ignore]
-        def call(context: Any, address: Any, x: Any) -> Any:
-            return types.float64(types.int64, types.float64), generate
-
-        return call
-
-    @intrinsic  # type: ignore[misc,unused-ignore]
-    def call_two(context: Any, address: Any, x: Any, y: Any) -> Any:
-        return types.float64(types.int64, types.float64, types.float64), generate
-
-    return call_two
+    return types.float64(types.int64, types.float64), generate
 
 
 def from_c(name: str, count: int) -> Any:

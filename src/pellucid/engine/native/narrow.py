@@ -63,9 +63,7 @@ def _row_value(w: Writing, x: Value) -> str:
 def _over_rows(w: Writing, phase: int) -> None:
     """What a row gives between two passes over its columns."""
     loop, write = w.loop, w.write
-    nodes = [
-        x for x in loop.body if w.zone[x.number] == "row" and w.phase[x.number] == phase and x.op != "reduce"
-    ]
+    nodes = [x for x in loop.body if w.zone[x.number] == "row" and w.phase[x.number] == phase and x.op != "reduce"]
     roots = [
         x
         for x in loop.roots
@@ -95,15 +93,9 @@ def _over_columns(w: Writing, phase: int) -> None:
     """One pass over the columns, all rows of the block at once."""
     loop, write = w.loop, w.write
     sums = [
-        x
-        for x in loop.body
-        if x.op == "reduce" and w.phase[x.number] == phase + 1 and w.kind(x.args[0]) == "whole"
+        x for x in loop.body if x.op == "reduce" and w.phase[x.number] == phase + 1 and w.kind(x.args[0]) == "whole"
     ]
-    roots = [
-        x
-        for x in loop.roots
-        if w.kind(x) == "whole" and w.phase[x.number] == phase and w.zone[x.number] != "end"
-    ]
+    roots = [x for x in loop.roots if w.kind(x) == "whole" and w.phase[x.number] == phase and w.zone[x.number] != "end"]
     if not sums and not roots:
         return
     targets = [*roots, *(x.args[0] for x in sums)]

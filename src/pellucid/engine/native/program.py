@@ -81,8 +81,8 @@ def build(
                 claimed.add(old.number)
     outputs = {base(x).number for x in lowered.outputs}
     overwrites |= over_dying(instructions, overwrites, outputs)
-    checked = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
-    steps = schedule(instructions, threads, overwrites, checked)
+    finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
+    steps = schedule(instructions, threads, overwrites, finite)
     kernels = {}
     for step in steps:
         if isinstance(step, Loop):
@@ -98,10 +98,14 @@ def build(
 def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -> bool:
     """A number that each thread has for itself: nobody may read the old one after the loop that makes the new one."""
     writer = next(i for i in instructions if new in i.writes)
-    return new.dtype == old.dtype and new.op != "reduce" and all(
-        i is writer or instructions.index(i) < instructions.index(writer)
-        for i in instructions
-        if old in map(base, i.reads)
+    return (
+        new.dtype == old.dtype
+        and new.op != "reduce"
+        and all(
+            i is writer or instructions.index(i) < instructions.index(writer)
+            for i in instructions
+            if old in map(base, i.reads)
+        )
     )
 
 

@@ -229,4 +229,3 @@ def _count(n: int) -> str:
 
 def _bytes(n: int) -> str:
     return f"{n} B" if n < 1024 else f"{n / 1024:.1f} KB" if n < 1024**2 else f"{n / 1024**2:.1f} MB"
-

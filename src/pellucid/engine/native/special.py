@@ -1,4 +1,4 @@
-"""SciPy's special functions by address: the double versions behind `scipy.special.cython_special`."""
+"""Functions of Cython modules by address: SciPy's special functions, in their double versions, and BLAS."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def special(name: str) -> int:
     table: Any = cython_special.__pyx_capi__
     for key in (name, f"__pyx_fuse_0{name}", f"__pyx_fuse_1{name}"):  # which one is of doubles differs
         if key in table:
-            signature = _name(table[key])
-            if signature.startswith(b"double (double,"):
-                return int(_pointer(table[key], signature))
+            if signature(table[key]).startswith(b"double (double,"):
+                return address(table[key])
     raise LookupError(f"scipy.special.cython_special has no {name!r} of doubles")
 
 
-def _name(capsule: Any) -> bytes:
+def signature(capsule: Any) -> bytes:
     get = ctypes.pythonapi.PyCapsule_GetName
     get.restype, get.argtypes = ctypes.c_char_p, [ctypes.py_object]
     return bytes(get(capsule))
 
 
-def _pointer(capsule: Any, name: bytes) -> int:
+def address(capsule: Any) -> int:
+    """Where the function behind an entry of a module's `__pyx_capi__` is."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(get(capsule, name))
+    return int(get(capsule, signature(capsule)))

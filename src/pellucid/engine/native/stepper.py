@@ -23,6 +23,7 @@ from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
 from pellucid.engine.native.run import WORDS, execute, runner
 from pellucid.engine.native.schedule import is_single
+from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
@@ -203,7 +204,8 @@ class Stepper:
                 part = self._entries(rest)[thread]
                 words[5], words[6] = part.ctypes.data, len(part)
                 words[16:18] = share(rest, self.threads, thread)
-        execute(self.jobs)
+        if execute(self.jobs) >= fixed.BAD_INDEX:
+            raise ShapeError(f"{self.graph.name}: an index array or a label is out of range")
         return self._as_floats(results), int(self.jobs[0][21])
 
     def entries(self, thread: int) -> Any:
