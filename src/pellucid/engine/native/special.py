@@ -14,9 +14,8 @@ def special(name: str) -> int:
 
     table: Any = cython_special.__pyx_capi__
     for key in (name, f"__pyx_fuse_0{name}", f"__pyx_fuse_1{name}"):  # which one is of doubles differs
-        if key in table:
-            if signature(table[key]).startswith(b"double (double,"):
-                return address(table[key])
+        if key in table and signature(table[key]).startswith(b"double (double,"):
+            return address(table[key])
     raise LookupError(f"scipy.special.cython_special has no {name!r} of doubles")
 
 
