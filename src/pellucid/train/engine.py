@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from pellucid.engine.compile import ENGINES
 from pellucid.train.batches import Rows
 from pellucid.train.loop import Run
@@ -13,7 +15,7 @@ from pellucid.train.loop import Run
 def check_engine(engine: str, threads: int | None) -> None:
     if engine not in ENGINES:
         raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    if threads is not None and not (isinstance(threads, int) and threads >= 1):
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1):
         raise ValueError(f"threads is a number from 1, or None for all processors, got {threads!r}")
 
 
@@ -62,4 +64,6 @@ def step_program(run: Run, threads: int | None) -> Any:
     assert isinstance(run.plan.data, Rows)
     sizes = {"n": min(run.plan.batch_size, len(run.plan.data))}
     graph = graph_of(run, sizes["n"])
-    return program_for(graph, roles(graph), sizes, threads_for(graph, sizes, threads or default_threads()))
+    return program_for(
+        graph, roles(graph, checked=run.trainer.ours), sizes, threads_for(graph, sizes, threads or default_threads())
+    )

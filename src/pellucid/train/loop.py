@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -103,7 +104,8 @@ class Run:
         """The parameters and statistics that the model ends with; the engine's memory is given back."""
         if self.compiled is None:
             return self.final if self.final is not None else self.prediction
-        self.compiled.catch_up(self)
+        with suppress(Diverged):  # the run is over; its history says so
+            self.compiled.catch_up(self)
         found = self.final
         if found is None and self._now is None and self.compiled.hand_over():
             found = self.glance()  # the arrays themselves: nothing is copied

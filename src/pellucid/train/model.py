@@ -304,7 +304,8 @@ class Model:
         return {"loss": total / weight} | {m.name: m(rows.y, everything, self.loss, rows.weights) for m in self.metrics}
 
     def _predicted(self, X: Any, what: str) -> Any:
-        if type(X) is np.ndarray and X.dtype == self.dtype and 0 < len(X) <= CHUNK and X.shape[1:] == self.features:
+        ready = type(X) is np.ndarray and X.dtype == self.dtype and X.shape[1:] == self.features and bool(self.params)
+        if ready and 0 < len(X) <= CHUNK and np.isfinite(X.sum()):  # else looked at more closely below
             return self._outcome(self.params, self.state, X, what)
         return np.concatenate(list(self._chunks(X, what)))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.run import uninterrupted
 from pellucid.engine.native.stepper import Roles, release, stepper
 from pellucid.engine.native.work import seconds, threads_for
 from pellucid.graph.core.tree import flatten, paths, unflatten
@@ -65,7 +66,10 @@ class Compiled:
         self.count = -(-len(data) // self.rows)
         graph = graph_of(run, self.rows)
         sizes = {"n": self.rows}
-        self.stepper = stepper(graph, roles(graph), self.rows, threads_for(graph, sizes, threads))
+        check = run.plan.on_divergence != "ignore"
+        self.stepper = stepper(
+            graph, roles(graph, check, run.trainer.ours), self.rows, threads_for(graph, sizes, threads)
+        )
         rest = len(data) % self.rows
         if rest and not self.stepper.program.suits({"n": rest}):
             raise CannotCompile(
@@ -77,7 +81,7 @@ class Compiled:
             self.stepper.prepare(rest)
         self.chunk = max(1, int(CHUNK / seconds(graph, sizes)))
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
-        self.factors: dict[int, float] = {}
+        self.factors: list[tuple[int, float]] = []
         self.words: Any = None
         self.given = False
         self.noted = math.nan  # the factor with which the run's numbers were last computed
@@ -140,10 +144,12 @@ class Compiled:
             last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk)
             if run.plan.steps is not None:
                 last = min(last, first + run.plan.steps - run.step)
-            self.factors[run.epoch] = run.factor
             words = self._words(run, first, last, run.step - first, run.factor)
-            results, reached = self.stepper.run(order[None], first, last, words)
-            yield self._note(run, order, results, first, reached, last)
+            with uninterrupted():
+                self._keep_factor(run)
+                results, reached = self.stepper.run(order[None], first, last, words)
+                made = self._note(run, order, results, first, reached, last)
+            yield made
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         """Is there nothing to do between epochs but to note the loss?"""
@@ -158,9 +164,13 @@ class Compiled:
         if count > self.chunk or epochs == 1:
             return
         orders = np.stack([self._order(run, run.epoch + e) for e in range(epochs)])
-        self.factors |= {run.epoch + e: run.factor for e in range(epochs)}
         words = self._words(run, 0, epochs * count, run.step, run.factor)
-        results, reached = self.stepper.run(orders, 0, epochs * count, words)
+        with uninterrupted():
+            self._keep_factor(run)
+            self._keep_ahead(run, orders, *self.stepper.run(orders, 0, epochs * count, words))
+
+    def _keep_ahead(self, run: Run, orders: Any, results: Any, reached: int) -> None:
+        epochs, count = len(orders), self.count
         whole = reached == epochs * count and bool(np.isfinite(results).all())
         sums = self._sums(orders, results.reshape(epochs, count, -1)[:, :, 0]) if whole else [None] * epochs
         for e in range(epochs):
@@ -175,6 +185,11 @@ class Compiled:
         else:
             weights = np.stack([self._weights(order, 0, self.count) for order in orders])
         return np.cumsum([losses * weights, weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
+
+    def _keep_factor(self, run: Run) -> None:
+        """Remember from which step on the rate has which factor, for a replay."""
+        if not self.factors or self.factors[-1][1] != run.factor:
+            self.factors.append((run.step, run.factor))
 
     def _note_ahead(self, run: Run, epoch: int) -> bool:
         """Note an epoch that has been run already."""
@@ -233,14 +248,16 @@ class Compiled:
     def _again(self, run: Run) -> None:
         """From the last snapshot to where the run stands."""
         base = self.base
-        rule = base.now.rule if base.step else run.trainer.optimizer.init(base.now.params)
+        rule = base.now.rule or run.trainer.optimizer.init(base.now.params)
         self.put(Snapshot(base.now.params, base.now.state, rule), run)
         self.base = base
         step, count = base.step, self.count
         while step < run.step:
             epoch, batch = step // count + 1, step % count
-            last = min(count, batch + run.step - step)
-            words = self._words(run, batch, last, step - batch, self.factors.get(epoch, run.factor))
+            factor = next(f for start, f in reversed(self.factors) if start <= step)
+            change = min((start for start, _ in self.factors if start > step), default=run.step)
+            last = min(count, batch + min(run.step, change) - step)
+            words = self._words(run, batch, last, step - batch, factor)
             self.stepper.run(self._order(run, epoch)[None], batch, last, words)
             step += last - batch
         run.touch()
@@ -299,7 +316,7 @@ def numbers_at(run: Run, t: int, factor: float | None = None) -> tuple[dict[str,
     return given, {name: np.float64(schedule(t)) for name, schedule in run.plan.settings.items()}
 
 
-def roles(graph: Graph) -> Roles:
+def roles(graph: Graph, check: bool = True, checked: bool = False) -> Roles:
     """Who is who in `Trainer.whole`: (now, batch, t, numbers, settings) -> (now, loss, size, reach)."""
     names_in, names_out = paths(graph.in_tree), paths(graph.out_tree)
     place = {name: i for i, name in enumerate(names_in)}
@@ -308,4 +325,4 @@ def roles(graph: Graph) -> Roles:
     numbers = [i for i, name in enumerate(names_in) if name.startswith(("[2]", "[3]", "[4]"))]
     updates = {o: place[name] for o, name in enumerate(names_out) if name.startswith("[0]")}
     results = [o for o, name in enumerate(names_out) if not name.startswith("[0]")]
-    return Roles(state, batch, numbers, updates, results, check=results[:1])
+    return Roles(state, batch, numbers, updates, results, results[:1] if check else [], checked)

@@ -30,25 +30,20 @@ class Compiled:
         """The session for these arrays; None where the network cannot be compiled."""
         arrays = [*params.values(), *state.values()]
         if len(arrays) != len(self.arrays) or any(a is not b for a, b in zip(arrays, self.arrays, strict=True)):
-            if not self._moved(arrays):
+            made = [s for s in self.sessions.values() if s is not None]
+            if not all(session.reads(arrays) for session in made):
                 self.sessions = {}
             self.arrays = arrays
         if what not in self.sessions:
             self.sessions[what] = self._made(model, params, state, what)
-        return self.sessions[what]
+        found = self.sessions[what]
+        if found is not None and found.copied:
+            found.refresh(arrays)
+        return found
 
-    def _moved(self, arrays: list[Any]) -> bool:
-        """Are the arrays of the sessions still those of the model? Numbers are brought up to date."""
-        for session in self.sessions.values():
-            if session is None:
-                continue
-            if len(arrays) != len(session.addresses):
-                return False
-            for array, address in zip(arrays, session.addresses, strict=True):
-                if np.ndim(array) and array.ctypes.data != address:
-                    return False
-            session.refresh(arrays)
-        return True
+    def __reduce__(self) -> Any:
+        """A copy of a model compiles anew."""
+        return (Compiled, ())
 
     def _made(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         from pellucid.engine.native.fallback import tell

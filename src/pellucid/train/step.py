@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,11 @@ class Trainer:
     key: int = 0
     engine: str = "numpy"
     graphs: dict[str, Graph] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> bool:
+        """Is everything in it defined in this package (no function of the user's that may change its mind)?"""
+        return all(map(is_ours, (self.net, self.loss, self.optimizer, self.penalty)))
 
     # the mathematics, in plain NumPy
 
@@ -106,6 +112,7 @@ class Trainer:
 
 
 _known: OrderedDict[Any, Graph] = OrderedDict()
+_lock = threading.Lock()
 
 
 def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
@@ -119,16 +126,34 @@ def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
         hash(task)
     except TypeError:  # something in it can change
         return record(f, *_specs(args), name=name).simplify()
-    for key in ((task, None), (task, trainer.key)):
-        if key in _known:
-            _known.move_to_end(key)
-            return _known[key]
+    if not trainer.ours:
+        return record(f, *_specs(args), name=name).simplify()
+    with _lock:
+        for key in ((task, None), (task, trainer.key)):
+            if key in _known:
+                _known.move_to_end(key)
+                return _known[key]
     graph = record(f, *_specs(args), name=name).simplify()
     random = any(node.op is not None and node.op.name.startswith("random_") for node in graph.nodes)
-    _known[task, trainer.key if random else None] = graph
-    if len(_known) > 32:
-        _known.popitem(last=False)
+    with _lock:
+        _known[task, trainer.key if random else None] = graph
+        if len(_known) > 32:
+            _known.popitem(last=False)
     return graph
+
+
+def is_ours(value: Any) -> bool:
+    """Made of this package's classes and functions, numbers and text alone?"""
+    if value is None or isinstance(value, bool | int | float | str | np.generic | np.dtype):
+        return True
+    if isinstance(value, tuple | list):
+        return all(map(is_ours, value))
+    if isinstance(value, dict):
+        return all(map(is_ours, value.values()))
+    home = getattr(value, "__module__", None) or ""
+    if not home.startswith(("pellucid.", "numpy", "scipy")):
+        return False
+    return not is_dataclass(value) or all(is_ours(getattr(value, f.name)) for f in fields(value))
 
 
 def squared_norm(arrays: Arrays) -> Any:

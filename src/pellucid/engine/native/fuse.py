@@ -93,6 +93,21 @@ def along_row(x: Value) -> bool:
     return len(axes) < len(real) and tuple(real[-len(axes) :]) == axes
 
 
+def passes(loop: Loop) -> dict[int, int]:
+    """After how many passes over a row each value of a loop is known: one more behind every sum along the row."""
+    found = {x.number: 0 for x in loop.leaves}
+    for x in loop.body:
+        before = max((found[a.number] for a in x.args if not a.known), default=0)
+        found[x.number] = before + (x.op == "reduce")
+    return found
+
+
+def is_written_last(root: Value, loop: Loop) -> bool:
+    """Is a root stored in the last pass over a row? Only then may it lie where a leaf is: others read it again."""
+    found = passes(loop)
+    return found[root.number] == max(found[x.number] for x in loop.body if x.op != "reduce" or along_row(x))
+
+
 def fuse(lowered: Lowered) -> list[Instruction]:
     """The instructions of a program, in an order in which each finds what it needs."""
     kept = _first_kept(lowered)

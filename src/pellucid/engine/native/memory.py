@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pellucid.engine.native.fuse import Call, Instruction, Loop, base
-from pellucid.engine.native.schedule import Barrier, Step, extent, in_parts
+from pellucid.engine.native.fuse import Instruction, Loop, base, is_written_last
+from pellucid.engine.native.schedule import Barrier, Step, in_parts
 from pellucid.engine.native.values import Value
 
 ALIGN = 64
@@ -40,6 +40,7 @@ def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], 
                 root.op == "reduce"
                 or root.number in taken
                 or root.number in outputs
+                or not is_written_last(root, step)
                 or tuple(s for s in root.shape if s != 1) != space
                 or not space
             ):
@@ -109,6 +110,3 @@ def _lifetimes(steps: Sequence[Step], wanted: Mapping[int, int], threads: int) -
             stop = next((b for b in barriers if b >= stop), end)
         out[number] = (begin, stop)
     return out
-
-
-__all__ = ["Call", "Place", "extent", "over_dying", "plan"]

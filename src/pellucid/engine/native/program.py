@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import cache
 from pellucid.engine.native.fuse import Instruction, Loop, base, fuse
 from pellucid.engine.native.lower import Lowered, lower
 from pellucid.engine.native.memory import over_dying
-from pellucid.engine.native.schedule import Check, Step, can_overwrite, in_parts, is_single, schedule
+from pellucid.engine.native.schedule import Check, Step, can_overwrite, has_order, in_parts, is_single, schedule
 from pellucid.engine.native.source import Kernel, kernel_of
 from pellucid.engine.native.values import Value, evaluate
 from pellucid.graph.graph import Graph
@@ -35,7 +34,6 @@ class Program:
     overwrites: dict[int, Value]  # value -> the array in whose place it is written
     updates: dict[int, int]  # output -> input, where it is written in place
     private: set[int]  # arrays of which each thread has its own
-    sources: list[str] = field(default_factory=list)
 
     def suits(self, sizes: Mapping[str, int]) -> bool:
         """Does it hold for these sizes?"""
@@ -64,21 +62,8 @@ def build(
     """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
     lowered = lower(graph, sizes, checked)
     instructions = fuse(lowered)
-    in_place: dict[int, int] = {}
-    overwrites: dict[int, Value] = {}
-    claimed: set[int] = set()
-    for output, place in (updates or {}).items():
-        new, old = base(lowered.outputs[output]), lowered.inputs[place]
-        wanted = sum(base(o) is new for o in lowered.outputs) == 1
-        if wanted and old.number not in claimed:
-            if is_single(new) and any(new in i.writes and isinstance(i, Loop) for i in instructions):
-                safe = _single_can_overwrite(instructions, new, old)
-            else:
-                safe = can_overwrite(instructions, new, old)
-            if safe:
-                in_place[output] = place
-                overwrites[new.number] = old
-                claimed.add(old.number)
+    in_place = _in_place(lowered, instructions, updates or {})
+    overwrites = {base(lowered.outputs[o]).number: lowered.inputs[i] for o, i in in_place.items()}
     outputs = {base(x).number for x in lowered.outputs}
     overwrites |= over_dying(instructions, overwrites, outputs)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
@@ -95,6 +80,30 @@ def build(
     return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private)
 
 
+def _in_place(lowered: Lowered, instructions: Sequence[Instruction], updates: Mapping[int, int]) -> dict[int, int]:
+    """The updates whose output can be written where its input lies."""
+    sources = [base(x) for x in lowered.outputs]
+    found: dict[int, int] = {}
+    for output, place in updates.items():
+        new, old = sources[output], lowered.inputs[place]
+        made = any(new in i.writes and isinstance(i, Loop) for i in instructions)
+        if not made or sources.count(new) != 1 or old in sources or place in found.values():
+            continue
+        if _single_can_overwrite(instructions, new, old) if is_single(new) else can_overwrite(instructions, new, old):
+            found[output] = place
+
+    def orders(chosen: Mapping[int, int]) -> bool:
+        return has_order(instructions, {sources[o].number: lowered.inputs[i] for o, i in chosen.items()})
+
+    if orders(found):
+        return found
+    kept: dict[int, int] = {}
+    for output, place in found.items():
+        if orders({**kept, output: place}):
+            kept[output] = place
+    return kept
+
+
 def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -> bool:
     """A number that each thread has for itself: nobody may read the old one after the loop that makes the new one."""
     writer = next(i for i in instructions if new in i.writes)
@@ -107,12 +116,6 @@ def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: 
             if old in map(base, i.reads)
         )
     )
-
-
-def load(program: Program) -> dict[str, int]:
-    """Addresses of all kernels of a program, by source."""
-    sources = [k.source for k in program.kernels.values()]
-    return dict(zip(sources, cache.addresses(sources), strict=True))
 
 
 def as_word(x: Any) -> int:

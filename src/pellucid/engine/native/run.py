@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
@@ -50,23 +52,20 @@ class Crew:
     def __init__(self) -> None:
         self.queues: list[Any] = []
         self.done: SimpleQueue[int] = SimpleQueue()
-        self.lock = threading.Lock()
+        self.pid = os.getpid()
 
     def run(self, jobs: Sequence[Any]) -> int:
         """Execute one job on each thread; the status of thread 0."""
         run = runner()
-        if len(jobs) == 1:
-            return int(run(jobs[0].ctypes.data))
-        with self.lock:
-            while len(self.queues) < len(jobs) - 1:
-                queue: SimpleQueue[Any] = SimpleQueue()
-                threading.Thread(target=self._work, args=(queue, run), daemon=True).start()
-                self.queues.append(queue)
-            for queue, job in zip(self.queues, jobs[1:], strict=False):
-                queue.put(job.ctypes.data)
-            status = int(run(jobs[0].ctypes.data))
-            for _ in jobs[1:]:
-                self.done.get()
+        while len(self.queues) < len(jobs) - 1:
+            queue: SimpleQueue[Any] = SimpleQueue()
+            threading.Thread(target=self._work, args=(queue, run), daemon=True).start()
+            self.queues.append(queue)
+        for queue, job in zip(self.queues, jobs[1:], strict=False):
+            queue.put(job.ctypes.data)
+        status = int(run(jobs[0].ctypes.data))
+        for _ in jobs[1:]:
+            self.done.get()
         return status
 
     def _work(self, queue: Any, run: Any) -> None:
@@ -74,18 +73,40 @@ class Crew:
             self.done.put(run(queue.get()))
 
 
-_crews = threading.local()
+_free: list[Crew] = []  # those without work: as many as ever worked at the same time
 
 
-def crew() -> Crew:
-    """The threads of this caller."""
-    pid = os.getpid()
-    if getattr(_crews, "pid", None) != pid:  # a forked child has none of its parent's threads
-        _crews.crew, _crews.pid = Crew(), pid
-    return _crews.crew  # type: ignore[no-any-return]
+def run_together(jobs: Sequence[Any]) -> int:
+    """Execute one job on each thread; the status of the first. Ctrl-C is heard when all have finished."""
+    if len(jobs) == 1:
+        return int(runner()(jobs[0].ctypes.data))
+    with uninterrupted():
+        crew = next((c for c in (_free.pop() for _ in range(len(_free))) if c.pid == os.getpid()), None) or Crew()
+        status = crew.run(jobs)
+        _free.append(crew)
+        return status
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until what is done inside is complete, then it is raised."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before, heard = signal.getsignal(signal.SIGINT), []
+    if before is not signal.default_int_handler:  # somebody else's, or our own around this one
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def execute(jobs: Sequence[Any]) -> int:
     """Run the jobs with a BLAS that stays on its thread."""
     with blas.one_thread():
-        return crew().run(jobs)
+        return run_together(jobs)

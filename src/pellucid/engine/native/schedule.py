@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pellucid.engine.native.fuse import Call, Instruction, Loop, along_row, base, flipped
+from pellucid.engine.native.fuse import Call, Instruction, Loop, along_row, base, flipped, is_written_last
 from pellucid.engine.native.values import Value
 from pellucid.graph.core.dims import is_open
 
@@ -52,6 +52,10 @@ class Check:
     @property
     def writes(self) -> list[Value]:
         return []
+
+
+class Circle(RuntimeError):
+    """No order is possible."""
 
 
 Step = Loop | Call | Barrier | Combine | Check
@@ -112,6 +116,16 @@ def _dependencies(steps: list[Step], overwrites: Mapping[int, Value], check: Che
     return before
 
 
+def has_order(instructions: Sequence[Instruction], overwrites: Mapping[int, Value]) -> bool:
+    """Can all of these be overwritten in one program? Two that each read the other's old value cannot."""
+    steps: list[Step] = list(instructions)
+    try:
+        _in_order(steps, _dependencies(steps, overwrites, None))
+    except Circle:
+        return False
+    return True
+
+
 def can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -> bool:
     """May `new` be written where `old` lies? Not if someone who needs `new` still reads `old`."""
     writer = next((i for i in instructions if new in i.writes), None)
@@ -126,7 +140,7 @@ def can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -
     if any(id(i) in after and i is not writer for i in instructions if old in map(base, i.reads)):
         return False
     # inside the loop itself each element is read before it is written
-    return all(real(x) == real(new) for x in writer.leaves if base(x) is old)
+    return is_written_last(new, writer) and all(real(x) == real(new) for x in writer.leaves if base(x) is old)
 
 
 def real(x: Value) -> tuple[Any, ...]:
@@ -139,7 +153,9 @@ def _in_order(steps: list[Step], before: list[set[int]]) -> list[Step]:
     out: list[Step] = []
     waiting = list(range(len(steps)))
     while waiting:
-        ready = next(i for i in waiting if before[i] <= done)
+        ready = next((i for i in waiting if before[i] <= done), None)
+        if ready is None:
+            raise Circle("instructions wait for each other")
         out.append(steps[ready])
         done.add(ready)
         waiting.remove(ready)
@@ -239,6 +255,8 @@ def _with_barriers(steps: list[Step], before: list[set[int]], overwrites: Mappin
     while waiting:
         ready = next((i for i in waiting if before[i] <= done and not traffic.clash(steps[i])), None)
         if ready is None:
+            if not out or isinstance(out[-1], Barrier):
+                raise Circle("instructions wait for each other")
             out.append(Barrier())
             traffic.clear()
             continue

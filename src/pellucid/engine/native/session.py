@@ -14,7 +14,7 @@ from pellucid.engine.native.binding import Binding, Memory
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
-from pellucid.engine.native.run import crew, job, runner
+from pellucid.engine.native.run import job, run_together, runner
 from pellucid.engine.native.stepper import aligned
 from pellucid.engine.native.work import flops, threads_for
 from pellucid.graph.core.dims import resolve
@@ -50,12 +50,14 @@ class Bound:
 class Session:
     """(fixed arrays ..., X) -> Y by a graph of one open size, bound to memory for up to `most` rows.
 
-    The fixed arrays are read where they lie, each time; single numbers are copied by `refresh`.
+    Fixed arrays are read where they lie, each time; but single numbers and what is not in C order are copied, and
+    `refresh` brings the copies up to date.
     """
 
     def __init__(self, graph: Graph, fixed: Sequence[Any], most: int, threads: int) -> None:
         self.graph, self.most, self.available = graph, most, threads
-        self.fixed = [np.ascontiguousarray(a) for a in fixed]
+        self.fixed = [a if a.size > 1 and a.flags.c_contiguous else np.array(a, order="C") for a in fixed]
+        self.copied = [i for i, (mine, a) in enumerate(zip(self.fixed, fixed, strict=True)) if mine is not a]
         self.addresses = tuple(a.ctypes.data for a in self.fixed)
         self.bound: dict[int, Bound] = {}
         self.placed: list[Placed] = []
@@ -72,14 +74,20 @@ class Session:
                 self.run(bound.address)
             else:
                 with blas.one_thread():
-                    crew().run(bound.jobs)
+                    run_together(bound.jobs)
             return bound.Y.copy()
 
     def refresh(self, fixed: Sequence[Any]) -> None:
-        """Bring single numbers up to date."""
-        for mine, new in zip(self.fixed, fixed, strict=True):
-            if not mine.shape:
-                mine[...] = new
+        """Bring the copies up to date."""
+        for i in self.copied:
+            self.fixed[i][...] = fixed[i]
+
+    def reads(self, fixed: Sequence[Any]) -> bool:
+        """Are these the arrays that it reads, but for what is copied?"""
+        return len(fixed) == len(self.fixed) and all(
+            i in self.copied or (isinstance(a, np.ndarray) and a.ctypes.data == address and a.flags.c_contiguous)
+            for i, (a, address) in enumerate(zip(fixed, self.addresses, strict=True))
+        )
 
     def bind(self, rows: int) -> Bound:
         """Tables for a number of rows; those of the last few are kept."""

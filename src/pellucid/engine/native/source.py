@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native.expressions import ELEMENTWISE, NAMES, source_of
-from pellucid.engine.native.fuse import Loop, along_row
+from pellucid.engine.native.fuse import Loop, along_row, passes
 from pellucid.engine.native.narrow import BLOCK, NARROW, blocks
 from pellucid.engine.native.values import REDUCTIONS, Value
 
@@ -47,7 +47,6 @@ class Kernel:
     scratch: list[Scratch]  # working space of each thread
     numbers: list[Value]
     functions: list[str]
-    flat: bool
 
 
 @dataclass
@@ -83,10 +82,8 @@ class Writing:
         for i, x in enumerate(loop.roots):
             # the same variable for both, or the compiler would check whether they overlap, and they do
             self.scope["root", x.number] = places.get(aliases.get(x.number, -1), len(loop.leaves) + i)
-        self.zone: dict[int, str] = {}
-        self.phase: dict[int, int] = {}
-        for x in loop.leaves:
-            self.zone[x.number], self.phase[x.number] = self.kind(x), 0
+        self.phase = passes(loop)
+        self.zone = {x.number: self.kind(x) for x in loop.leaves}
         for x in loop.body:
             self._place(x)
 
@@ -103,14 +100,12 @@ class Writing:
         return "row" if present[0] == real[0] else "column"
 
     def _place(self, x: Value) -> None:
-        """On what a value depends (row, column, both), and after how many passes over the row it is known."""
+        """On what a value depends: row, column, both."""
         inside = [a for a in x.args if not a.known]
-        self.phase[x.number] = max((self.phase[a.number] for a in inside), default=0)
         if x.op in ("iota", "uniform"):
             self.zone[x.number] = self.kind(x)
         elif x.op == "reduce":
             self.zone[x.number] = "row" if along_row(x) else "end"
-            self.phase[x.number] += 1
         else:
             zones = {self.zone[a.number] for a in inside} - {"one"}
             self.zone[x.number] = "whole" if len(zones) > 1 else next(iter(zones), "one")
@@ -148,7 +143,7 @@ class Writing:
             if self.is_total(x):
                 write(self.store(x, "0", self.name[x.number]))
         write("return 0")
-        return Kernel(self.whole_source(), self.arrays, self.scratch, self.numbers, self.functions, self.flat)
+        return Kernel(self.whole_source(), self.arrays, self.scratch, self.numbers, self.functions)
 
     def flat_loop(self) -> None:
         write = self.write

@@ -41,19 +41,20 @@ class Roles:
     updates: Mapping[int, int]  # output -> input
     results: Sequence[int]
     check: Sequence[int]  # results that must be finite before the state is overwritten
+    checked: bool = False  # are the labels known to be in range?
 
 
-_programs: weakref.WeakKeyDictionary[Graph, list[Program]] = weakref.WeakKeyDictionary()
+_programs: weakref.WeakKeyDictionary[Graph, list[tuple[Roles, Program]]] = weakref.WeakKeyDictionary()
 
 
 def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: int) -> Program:
-    """The program of a step; one is kept for each graph, number of threads and answers of the sizes."""
+    """The program of a step; one is kept for each graph, roles, number of threads and answers of the sizes."""
     known = _programs.setdefault(graph, [])
-    for program in known:
-        if program.threads == threads and program.suits(sizes):
+    for used, program in known:
+        if used == roles and program.threads == threads and program.suits(sizes):
             return program
-    known.append(build(graph, sizes, threads, roles.updates, roles.check, checked=True))
-    return known[-1]
+    known.append((roles, build(graph, sizes, threads, roles.updates, roles.check, roles.checked)))
+    return known[-1][1]
 
 
 _idle: list[Stepper] = []
@@ -66,7 +67,8 @@ def stepper(graph: Graph, roles: Roles, rows: int, threads: int) -> Stepper:
     """A stepper; one that has done its work is taken up again."""
     with _lock:
         for known in _idle:
-            if known.graph is graph and known.rows == rows and known.threads == threads and known.suits():
+            wanted = known.graph is graph and known.roles == roles and known.rows == rows
+            if wanted and known.threads == threads and known.suits():
                 _idle.remove(known)
                 return known
     return Stepper(graph, roles, rows, threads)
@@ -222,8 +224,9 @@ class Stepper:
             program = self.program
             if not program.suits(sizes):
                 raise CannotCompile(f"a batch of {rows} rows takes another way through the network")
-            if len(self.bindings) > 4:
-                self.bindings.pop(next(iter(self.bindings)))
+            old = [n for n in self.bindings if n != self.rows]  # the jobs point to the tables of whole batches
+            if len(old) > 4:
+                self.bindings.pop(old[0])
             binding = Binding(program, self.memory, sizes, int(self.counter.ctypes.data))
             self.bindings[rows] = (binding, [self._with_copies(binding, t) for t in range(self.threads)])
         return self.bindings[rows][1]
@@ -236,12 +239,21 @@ class Stepper:
             return entries
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
         (copy, barrier) = cache.addresses([fixed.COPY, fixed.BARRIER])
-        more, words = [], []
+        words: list[Any] = []
+        aside, more = [], []
         for o, i in self.late:
             if thread == 0 or is_single(inputs[i]):
                 source, target = self.memory.address(outputs[o], thread), self.memory.address(inputs[i], thread)
-                words.append(np.array([self.storage[i].nbytes if not is_single(inputs[i]) else BYTES, source, target]))
+                size = BYTES if is_single(inputs[i]) else self.storage[i].nbytes
+                if base(outputs[o]).op == "input":  # an old value that another copy may overwrite: put it aside first
+                    words.append(np.zeros(-(-size // BYTES), np.int64))
+                    between = words[-1].ctypes.data
+                    words.append(np.array([size, source, between]))
+                    aside.append((copy, words[-1].ctypes.data))
+                    source = between
+                words.append(np.array([size, source, target]))
                 more.append((copy, words[-1].ctypes.data))
+        more = aside + more
         if self.threads > 1:
             words.append(np.array([self.counter.ctypes.data, self.threads]))
             more.append((barrier, words[-1].ctypes.data))
