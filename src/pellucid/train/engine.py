@@ -64,6 +64,5 @@ def step_program(run: Run, threads: int | None) -> Any:
     assert isinstance(run.plan.data, Rows)
     sizes = {"n": min(run.plan.batch_size, len(run.plan.data))}
     graph = graph_of(run, sizes["n"])
-    return program_for(
-        graph, roles(graph, checked=run.trainer.ours), sizes, threads_for(graph, sizes, threads or default_threads())
-    )
+    count = threads_for(graph, sizes, threads or default_threads())
+    return program_for(graph, roles(graph, checked=run.trainer.ours), sizes, count)

@@ -66,10 +66,8 @@ class Compiled:
         self.count = -(-len(data) // self.rows)
         graph = graph_of(run, self.rows)
         sizes = {"n": self.rows}
-        check = run.plan.on_divergence != "ignore"
-        self.stepper = stepper(
-            graph, roles(graph, check, run.trainer.ours), self.rows, threads_for(graph, sizes, threads)
-        )
+        who = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
+        self.stepper = stepper(graph, who, self.rows, threads_for(graph, sizes, threads))
         rest = len(data) % self.rows
         if rest and not self.stepper.program.suits({"n": rest}):
             raise CannotCompile(

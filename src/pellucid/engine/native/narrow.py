@@ -99,7 +99,7 @@ def _over_columns(w: Writing, phase: int) -> None:
     if not sums and not roots:
         return
     targets = [*roots, *(x.args[0] for x in sums)]
-    needed = w.closure(targets, phase)
+    needed = w.closure(targets, phase, "slab")
     body = [x for x in loop.body if x.number in needed]
     write("for j in range(columns):")
     write.depth += 1

@@ -202,7 +202,7 @@ class Writing:
             for x in self.loop.body
             if x.op == "reduce" and self.phase[x.number] == phase + 1 and self.kind(x.args[0]) == "whole"
         ]
-        needed = self.closure([*roots, *(x.args[0] for x in sums)], phase)
+        needed = self.closure([*roots, *(x.args[0] for x in sums)], phase, "row")
         for x in self.loop.leaves:
             if x.number in needed and self.zone[x.number] in ("whole", "column"):
                 self.load(x, "j" if self.zone[x.number] == "column" else index)
@@ -224,8 +224,8 @@ class Writing:
 
     # passes over a row
 
-    def closure(self, targets: Sequence[Value], phase: int) -> set[int]:
-        """What must be computed for these, down to arrays, numbers of the row and what lies in scratch."""
+    def closure(self, targets: Sequence[Value], phase: int, scratch: str) -> set[int]:
+        """What must be computed for these, down to arrays, numbers of the row and what lies in scratch of a kind."""
         needed: set[int] = set()
         stack = [x for x in targets if not x.known]
         while stack:
@@ -233,7 +233,7 @@ class Writing:
             if x.number in needed or self.zone[x.number] not in ("whole", "column"):
                 continue
             needed.add(x.number)
-            if self.phase[x.number] < phase and (self.has_scratch("row", x) or self.has_scratch("slab", x)):
+            if self.phase[x.number] < phase and self.has_scratch(scratch, x):
                 continue
             if x.number in {b.number for b in self.loop.body}:
                 stack.extend(a for a in x.args if not a.known)
