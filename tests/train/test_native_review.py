@@ -287,7 +287,7 @@ def test_what_is_not_a_number_is_not_predicted(dtype, bad):
         wrong = X.astype(given)
         wrong[3, 2] = bad
         for method in (model.predict, model.scores):
-            with pytest.raises(ValueError, match=str(bad)):
+            with pytest.raises(ValueError, match="NaN or infinity"):
                 method(wrong)
         assert np.isfinite(model.predict(X.astype(given))).all()
 

@@ -104,8 +104,6 @@ class Run:
         """The parameters and statistics that the model ends with; the engine's memory is given back."""
         if self.compiled is None:
             return self.final if self.final is not None else self.prediction
-        with suppress(Diverged):  # the run is over; its history says so
-            self.compiled.catch_up(self)
         found = self.final
         if found is None and self._now is None and self.compiled.hand_over():
             found = self.glance()  # the arrays themselves: nothing is copied
@@ -231,6 +229,9 @@ def train(run: Run) -> None:
         raise
     finally:
         run.elapsed = time.monotonic() - begin
+        if run.compiled is not None:
+            with suppress(Diverged):  # it has been told already
+                run.compiled.catch_up(run)
         run.history.stopped = run.stopped
         run.emit("fit_end")
 
