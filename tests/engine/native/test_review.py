@@ -1,4 +1,4 @@
-"""Rows that are passed over several times, wider than one block: a result may only take a place that is not read again."""
+"""Rows that are passed over several times, wider than one block: a result takes no place that is read again."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ GEMM = _HEAD.format(names="call_gemm") + "    call_gemm(a)\n    return 0\n"
 
 # [counter, threads]: the last to arrive opens the barrier for all
 BARRIER = (
-    _HEAD.format(names="atomic_add, atomic_load, word, yield_processor")
+    _HEAD.format(names="atomic_add, atomic_load, rest, word")
     + """    counter, threads = word(a, 0), word(a, 1)
     target = (atomic_add(counter, 1) // threads + 1) * threads
     turns = 0
     while atomic_load(counter) < target:
         turns += 1
-        if turns > 20000:
-            yield_processor()
+        if turns % 100000 == 0:
+            rest()
     return 0
 """
 )

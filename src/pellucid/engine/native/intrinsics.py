@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from typing import Any
 
@@ -156,13 +157,17 @@ def atomic_load(context: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[misc,unused-ignore]
-def yield_processor(context: Any) -> Any:
-    """Let another thread run (sched_yield)."""
+def rest(context: Any) -> Any:
+    """Sleep for as short a time as the system knows.
+
+    A thread that sleeps is woken on a free processor; one that only yields stays beside the thread it waits for.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(32), [])
-        function = builder.module.globals.get("sched_yield") or ir.Function(builder.module, kind, "sched_yield")
-        return builder.call(function, [])
+        name = "usleep" if os.name == "posix" else "Sleep"
+        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        return builder.call(function, [ir.IntType(32)(1)])
 
     return types.int32(), generate
 
