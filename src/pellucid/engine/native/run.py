@@ -93,17 +93,27 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, heard = signal.getsignal(signal.SIGINT), []
-    if before is not signal.default_int_handler:  # somebody else's, or our own around this one
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or isinstance(before, _Later):  # ignored, or waiting already
         yield
         return
-    signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    later = _Later()
+    signal.signal(signal.SIGINT, later)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if heard:
-        raise KeyboardInterrupt
+    if later.heard:
+        before(signal.SIGINT, None)
+
+
+class _Later:
+    """Notes an interrupt."""
+
+    heard = False
+
+    def __call__(self, number: int, frame: Any) -> None:
+        self.heard = True
 
 
 def execute(jobs: Sequence[Any]) -> int:

@@ -255,7 +255,7 @@ def _with_barriers(steps: list[Step], before: list[set[int]], overwrites: Mappin
     while waiting:
         ready = next((i for i in waiting if before[i] <= done and not traffic.clash(steps[i])), None)
         if ready is None:
-            if not out or isinstance(out[-1], Barrier):
+            if out and isinstance(out[-1], Barrier):
                 raise Circle("instructions wait for each other")
             out.append(Barrier())
             traffic.clear()
