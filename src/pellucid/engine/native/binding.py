@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native import blas, cache, fixed
-from pellucid.engine.native.fuse import Call, Loop, base, flipped
+from pellucid.engine.native.fuse import Call, Loop, flipped
 from pellucid.engine.native.memory import plan
 from pellucid.engine.native.moves import work_of
 from pellucid.engine.native.program import Program, as_word
-from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts, is_single
+from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
 from pellucid.engine.native.special import special
 from pellucid.engine.native.values import Value, evaluate, size_of
 from pellucid.graph.core.dims import product, resolve
@@ -61,7 +61,7 @@ class Memory:
             for number in partial:
                 parts[-1000000 - number] = size_of(made[number].shape, largest) * made[number].dtype.itemsize
         extended = _alias_lifetimes(program)
-        outputs = {_place(program, x).number for x in program.lowered.outputs}
+        outputs = {place_of(x, program.overwrites).number for x in program.lowered.outputs}
         places, size = plan(extended, wanted, program.private, program.threads, outputs)
         at = size
         self.offsets: dict[tuple[int, int], int] = {}
@@ -86,7 +86,7 @@ class Memory:
         self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
 
     def address(self, x: Value, thread: int) -> int:
-        x = _place(self.program, x)
+        x = place_of(x, self.program.overwrites)
         if x.number in self.outside and (thread == 0 or x.number not in self.program.private or x.op == "input"):
             return self.outside[x.number] + (thread * PRIVATE if x.number in self.own else 0)
         if x.op == "constant":
@@ -100,21 +100,13 @@ class Memory:
         return self.arena.address + self.offsets[-1000000 - x.number, thread]
 
 
-def _place(program: Program, x: Value) -> Value:
-    """The array in whose place a value lies."""
-    x = base(x)
-    while x.number in program.overwrites:
-        x = program.overwrites[x.number]
-    return x
-
-
 def _alias_lifetimes(program: Program) -> list[Any]:
     """The steps with every array replaced by the one in whose place it lies."""
 
     class Used:
         def __init__(self, step: Step) -> None:
-            self.reads = [_place(program, x) for x in step.reads]
-            self.writes = [_place(program, x) for x in step.writes]
+            self.reads = [place_of(x, program.overwrites) for x in step.reads]
+            self.writes = [place_of(x, program.overwrites) for x in step.writes]
 
     return [step if isinstance(step, Barrier) else Used(step) for step in program.steps]
 

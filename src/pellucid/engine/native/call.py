@@ -122,8 +122,3 @@ def function(graph: Graph) -> Function:
     if graph not in _functions:
         _functions[graph] = Function(graph)
     return _functions[graph]
-
-
-def run(graph: Graph, *args: Any) -> Any:
-    """The results of a graph for these arguments, by compiled code."""
-    return function(graph)(*args)

@@ -15,7 +15,7 @@ import numpy as np
 from pellucid.engine.native.expressions import ELEMENTWISE
 from pellucid.engine.native.values import REDUCTIONS, Builder, Value
 from pellucid.errors import UnsupportedError
-from pellucid.graph.core.dims import product, resolve
+from pellucid.graph.core.dims import product
 from pellucid.graph.core.spec import Spec, broadcast
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal, Node
@@ -174,12 +174,8 @@ def _matmul(build: Builder, node: Node, args: list[Value]) -> Value:
     if dtype.kind != "f" or a.shape[-1] == 1:
         return build.view(_product_sum(build, a, b, dtype), node.shape)
     if lead:
-        a, b = (_spread(build, x, (*lead_of(shape), *x.shape[-2:])) for x in (a, b))
+        a, b = (_spread(build, x, (*shape[:-2], *x.shape[-2:])) for x in (a, b))
     return build.view(build.new("matmul", (a, b), shape, dtype), node.shape)
-
-
-def lead_of(shape: Any) -> Any:
-    return shape[:-2]
 
 
 def _spread(build: Builder, x: Value, shape: Any) -> Value:
@@ -344,5 +340,3 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }
 """What is not simply elementwise."""
-
-__all__ = ["CannotCompile", "Lowered", "is_elementwise", "lower", "resolve"]

@@ -116,6 +116,14 @@ def _dependencies(steps: list[Step], overwrites: Mapping[int, Value], check: Che
     return before
 
 
+def place_of(x: Value, overwrites: Mapping[int, Value]) -> Value:
+    """The array in whose place a value lies."""
+    x = base(x)
+    while x.number in overwrites:
+        x = overwrites[x.number]
+    return x
+
+
 def has_order(instructions: Sequence[Instruction], overwrites: Mapping[int, Value]) -> bool:
     """Can all of these be overwritten in one program? Two that each read the other's old value cannot."""
     steps: list[Step] = list(instructions)
@@ -171,8 +179,7 @@ class _Traffic:
         self.read: dict[int, set[Any]] = {}  # array -> how: an extent, or "all"
 
     def place(self, x: Value) -> int:
-        x = base(x)
-        return self.overwrites[x.number].number if x.number in self.overwrites else x.number
+        return place_of(x, self.overwrites).number
 
     def clash(self, step: Step) -> bool:
         if isinstance(step, Combine):
