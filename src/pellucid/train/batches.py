@@ -6,6 +6,7 @@ batches.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ import numpy as np
 
 from pellucid.errors import ShapeError
 from pellucid.nn.losses import Loss, sample_weights
+
+FEW = 10_000
+"""Numbers up to which BLAS computes a product of vectors on one thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +140,8 @@ def as_inputs(X: Any, dtype: Any) -> Any:
     given = array
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(array, dtype)
-    if not np.all(np.isfinite(array)):
-        if np.all(np.isfinite(given)):
+    if not all_finite(array):
+        if all_finite(given):
             raise ValueError(
                 f"X holds numbers up to {np.abs(given).max():.3g}, too large for {np.dtype(dtype)}: scale them"
             )
@@ -146,6 +150,16 @@ def as_inputs(X: Any, dtype: Any) -> Any:
             f"X holds NaN or infinity, first at row {where[0]}, column {where[1]}: fill or drop missing values"
         )
     return array
+
+
+def all_finite(array: Any) -> bool:
+    """No NaN, no infinity? A sum tells in most cases, without an array of answers."""
+    if array.size <= FEW:
+        total = np.vdot(array, array)
+    else:  # products of long vectors would wake the threads of BLAS
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(array)
+    return math.isfinite(total) or bool(np.isfinite(array).all())
 
 
 def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any) -> Rows:

@@ -16,7 +16,7 @@ from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
-from pellucid.train.batches import Rows, Stream, as_inputs, class_weights, is_stream, rows_of, split_rows
+from pellucid.train.batches import Rows, Stream, all_finite, as_inputs, class_weights, is_stream, rows_of, split_rows
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
 from pellucid.train.config import ConfigError, describe
@@ -305,7 +305,7 @@ class Model:
 
     def _predicted(self, X: Any, what: str) -> Any:
         ready = type(X) is np.ndarray and X.dtype == self.dtype and X.shape[1:] == self.features and bool(self.params)
-        if ready and 0 < len(X) <= CHUNK and np.isfinite(X.sum()):  # else looked at more closely below
+        if ready and 0 < len(X) <= CHUNK and all_finite(X):  # else looked at more closely below
             return self._outcome(self.params, self.state, X, what)
         return np.concatenate(list(self._chunks(X, what)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ class Compiled:
     def session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         """The session for these arrays; None where the network cannot be compiled."""
         arrays = [*params.values(), *state.values()]
-        if len(arrays) != len(self.arrays) or any(a is not b for a, b in zip(arrays, self.arrays, strict=True)):
+        if len(arrays) != len(self.arrays) or not all(map(is_, arrays, self.arrays)):
             made = [s for s in self.sessions.values() if s is not None]
             if not all(session.reads(arrays) for session in made):
                 self.sessions = {}
