@@ -65,6 +65,7 @@ from pellucid.nn.initializers import uniform as uniform
 from pellucid.nn.layer import Layer as Layer
 from pellucid.nn.layer import Parameter as Parameter
 from pellucid.nn.layer import Variables as Variables
+from pellucid.nn.loss_sums import Summed as Summed
 from pellucid.nn.loss_table import LOSSES as LOSSES
 from pellucid.nn.loss_table import check_pairing as check_pairing
 from pellucid.nn.loss_table import loss as loss
@@ -87,6 +88,7 @@ from pellucid.nn.penalties import ElasticNet as ElasticNet
 from pellucid.nn.penalties import MaxNorm as MaxNorm
 from pellucid.nn.penalties import Penalties as Penalties
 from pellucid.nn.penalties import Penalty as Penalty
+from pellucid.nn.penalties import PerRow as PerRow
 from pellucid.nn.surgery import Network as Network
 from pellucid.nn.surgery import collapse as collapse
 from pellucid.nn.surgery import fold_batchnorm as fold_batchnorm

@@ -111,9 +111,12 @@ class Quantile(Loss):
 
 @dataclass(frozen=True)
 class Poisson(Loss):
-    """Counts with mean exp(s): minus the log-likelihood, without the constant log y! unless `constant` asks for it."""
+    """Counts with mean exp(s): minus the log-likelihood, without what does not depend on s.
 
-    constant: bool = False
+    `constant=True` adds log y!; `constant="deviance"` what makes it half the deviance, 0 where exp(s) = y.
+    """
+
+    constant: bool | str = False
 
     name = "poisson"
     formula = "exp(s) - y s"
@@ -122,6 +125,8 @@ class Poisson(Loss):
 
     def each(self, s: Any, y: Any) -> Any:
         each = _exp(s) - y * s
+        if self.constant == "deviance":
+            return over_outputs(each + y * np.log(np.where(y > 0, y, 1.0)) - y)
         return over_outputs(each + special.gammaln(y + 1.0) if self.constant else each)
 
     def link(self, scores: Any) -> Any:

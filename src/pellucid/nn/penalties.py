@@ -1,4 +1,4 @@
-"""Penalties on weights, and the max-norm constraint. Functions of the parameters alone: no batch size enters.
+"""Penalties on weights, and the max-norm constraint. Functions of the parameters alone; only `PerRow` knows a batch.
 
 The objective is the mean loss plus the penalty. L2 is written with the half, ½ λ ‖W‖², whose gradient is λ W: gradient
 descent then shrinks weights by 1 - lr λ. A penalty λ ‖W‖² (gradient 2 λ W) is `L2(2 * λ)`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,26 @@ class Penalties(Penalty):
 
     def __call__(self, params: Mapping[str, Any]) -> Any:
         return sum((part(params) for part in self.parts), 0.0)
+
+
+@dataclass(frozen=True)
+class PerRow(Penalty):
+    """A penalty divided by the number of rows of the batch at hand (the sum of their weights), as scikit-learn does.
+
+    Its strength then depends on the batch size. Without rows it is the penalty itself.
+
+    >>> float(PerRow(L2(0.1)).for_rows(10)({"out.weight": np.array([[-1.0, 2.0]])}))
+    0.025
+    """
+
+    of: Penalty
+    rows: Any = 1
+
+    def for_rows(self, rows: Any) -> PerRow:
+        return replace(self, rows=rows)
+
+    def __call__(self, params: Mapping[str, Any]) -> Any:
+        return self.of(params) / self.rows
 
 
 @dataclass(frozen=True)

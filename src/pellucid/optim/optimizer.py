@@ -39,6 +39,11 @@ class Optimizer:
         return next((link.k for link in self.links if isinstance(link, Accumulate)), 1)
 
     @property
+    def averages(self) -> bool:
+        """Does prediction use other parameters than those that are trained?"""
+        return any(type(link).for_prediction is not Link.for_prediction for link in self.links)
+
+    @property
     def constant(self) -> bool:
         """Are its numbers the same at every step?"""
         parts = (self.rule, *(link for _, link in self._named()))

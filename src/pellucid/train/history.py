@@ -25,6 +25,7 @@ class History:
     epochs: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = ""  # why the run ended
     modes: dict[str, str] = field(default_factory=dict)  # is larger ("max") or smaller ("min") better?
+    converged: bool | None = None  # did a method that can tell (L-BFGS) find a minimum?
 
     def __len__(self) -> int:
         return len(self.epochs)

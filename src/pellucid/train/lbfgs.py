@@ -14,12 +14,22 @@ from pellucid.train.step import Snapshot, Trainer
 
 
 def fit_lbfgs(
-    model: Model, X: Any, y: Any, *, sample_weight: Any = None, max_iter: int = 200, tol: float = 1e-6, seed: int = 0
+    model: Model,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    max_iter: int = 200,
+    max_fun: int = 15000,
+    tol: float = 1e-6,
+    ftol: float | None = 0.0,
+    seed: int = 0,
 ) -> History:
     """Minimise the mean loss plus the penalty over all rows. For small data, best in float64.
 
-    One row of the history for each iteration. Dropout draws one mask and keeps it, as a full-batch method needs a
-    fixed function.
+    It ends when no component of the gradient is larger than `tol`, or (`ftol`, None for SciPy's) the loss no longer
+    falls by that share; `history.converged` tells whether it did. One row of the history for each iteration. Dropout
+    draws one mask and keeps it, as a full-batch method needs a fixed function.
 
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
@@ -38,21 +48,19 @@ def fit_lbfgs(
     trainer = Trainer(model.net, model.loss, model.optimizer, model.penalty, key=seed)
     vector, back = flatten_parameters(model.params)
     history = History()
-    last = {"loss": np.nan}
     settings = {name: np.float64(s(0)) for name, s in model.settings.items()}
 
     def cost(v: Any) -> tuple[float, Any]:
         (value, _), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
-        last["loss"] = float(value)
         return float(value), np.concatenate([gradient[name].ravel() for name in model.params]).astype(np.float64)
 
-    def note(v: Any) -> None:
-        history.epochs.append({"epoch": len(history) + 1, "loss": last["loss"]})
+    def note(intermediate_result: Any) -> None:
+        history.epochs.append({"epoch": len(history) + 1, "loss": float(intermediate_result.fun)})
 
-    options: Any = {"maxiter": max_iter, "gtol": tol, "ftol": 1e-3 * tol**2}
+    options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
     found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)
     made = Variables(back(found.x), model.state)
     model.params, model.state = population_statistics(model.net, made, [batch.X])  # those that belong to the result
-    history.stopped = str(found.message)
+    history.stopped, history.converged = str(found.message), bool(found.success)
     model.history = history
     return history

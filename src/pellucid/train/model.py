@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,17 @@ from pellucid.train.loop import Plan, Run, train
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CHUNK, Compiled
 from pellucid.train.step import Snapshot, Trainer
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a continued fit ended: what the next one needs beside the model's parameters."""
+
+    rule: dict[str, Any]
+    step: int
+    epoch: int
+    raw: dict[str, Any]  # the parameters themselves, where the model shows averages of them
+    shown: dict[str, Any]  # the parameters that the model had then; others have been put in by hand
 
 
 class Model:
@@ -81,6 +92,7 @@ class Model:
         self.state: dict[str, Any] = {}
         self.features: tuple[int, ...] = ()
         self.history = History()
+        self.progress: Progress | None = None
         self._compiled = Compiled() if engine == "native" else None
 
     # training
@@ -111,6 +123,7 @@ class Model:
         verbose: bool | str = True,
         on_divergence: str = "raise",
         resume: str | os.PathLike[str] | None = None,
+        continued: bool = False,
     ) -> History:
         """Train, and return what happened.
 
@@ -118,7 +131,8 @@ class Model:
         (X, y[, weights]), a fraction (stratified for classes), or row numbers; those rows are never trained on. A
         model that has parameters goes on from them. `resume` goes on from a checkpoint of the same call, bit for
         bit. The run ends after `epochs`, `steps` or `max_time` (seconds), whichever is first, by a callback, or by
-        Ctrl-C; `history.stopped` says why. `on_divergence` is "raise" or "stop".
+        Ctrl-C; `history.stopped` says why. `on_divergence` is "raise" or "stop". With `continued` a fit goes on exactly
+        where the last such fit ended, rule state, step and epoch numbers included: 4 epochs and 6 more are 10.
         """
         if on_divergence not in ("raise", "stop", "ignore"):
             raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")
@@ -133,7 +147,10 @@ class Model:
         before = self.params, self.state, self.features
         try:
             data, held = self._data(X, y, validation, sample_weight, class_weight, seed)
-            run = self._run(data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed)
+            before_it = self.progress if continued else None
+            run = self._run(
+                data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed, before_it
+            )
             for each in listed:
                 each.reset()
             if resume is not None:
@@ -148,7 +165,14 @@ class Model:
         try:
             train(run)
         finally:
+            last = run.now if continued else None  # a copy, before the engine's memory is given back
             self.params, self.state = run.outcome()
+            self.progress = None
+            if last is not None:
+                averaged = run.final is None and self.optimizer.averages
+                self.progress = Progress(
+                    last.rule, run.step, run.epoch, last.params if averaged else self.params, self.params
+                )
         return run.history
 
     def _run(
@@ -163,9 +187,14 @@ class Model:
         max_time: float | None,
         on_divergence: str,
         callbacks: list[Callback],
+        before: Progress | None = None,
     ) -> Run:
         """Everything for a run, before it begins."""
         per_epoch = data.count(batch_size)
+        if before is not None:
+            epochs, steps = (
+                None if n is None else n + done for n, done in ((epochs, before.epoch), (steps, before.step))
+            )
         limits = [n for n in (steps, epochs * per_epoch if epochs and per_epoch else None) if n is not None]
         total = min(limits) if limits else None
         tuned = _resolved("the optimizer", self.optimizer, total, per_epoch)
@@ -201,8 +230,12 @@ class Model:
             task,
         )
         modes = {"loss": "min", "val_loss": "min"} | {f"val_{m.name}": m.mode for m in self.metrics}
-        start = Snapshot(self.params, self.state, tuned.init(self.params))
-        return Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
+        if before is None:
+            start = Snapshot(self.params, self.state, tuned.init(self.params))
+            return Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
+        start = Snapshot(before.raw if before.shown is self.params else self.params, self.state, before.rule)
+        place = {"epoch": before.epoch, "step": before.step}
+        return Run(plan, trainer, start, callbacks, History(modes=modes), total=total, **place)
 
     def _callbacks(self, callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
         if isinstance(callbacks, Callback) or callable(callbacks):

@@ -64,6 +64,10 @@ class Compiled:
         self.rows = min(run.plan.batch_size, len(data))
         self.source, self.weights = data, data.weights
         self.count = -(-len(data) // self.rows)
+        self.epoch, self.begin = (
+            run.epoch + (not run.batch),
+            run.step - run.batch,
+        )  # the first epoch, and its first step
         graph = graph_of(run, self.rows)
         sizes = {"n": self.rows}
         who = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
@@ -251,7 +255,7 @@ class Compiled:
         self.base = base
         step, count = base.step, self.count
         while step < run.step:
-            epoch, batch = step // count + 1, step % count
+            epoch, batch = self.epoch + (step - self.begin) // count, (step - self.begin) % count
             factor = next(f for start, f in reversed(self.factors) if start <= step)
             change = min((start for start, _ in self.factors if start > step), default=run.step)
             last = min(count, batch + min(run.step, change) - step)

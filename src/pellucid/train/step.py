@@ -22,6 +22,7 @@ from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 from pellucid.nn.layer import Layer
 from pellucid.nn.losses import Loss
+from pellucid.nn.penalties import PerRow
 from pellucid.optim import Optimizer
 from pellucid.train.batches import Batch
 
@@ -65,7 +66,10 @@ class Trainer:
         def cost(p: Arrays) -> Any:
             scores, after = self.net.apply(p, X, state, training=True, key=self.key, counter=t, settings=settings)
             value = objective(scores, y, *weights)
-            return (value if self.penalty is None else value + self.penalty(p)), after
+            penalty = self.penalty
+            if isinstance(penalty, PerRow):
+                penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
+            return (value if penalty is None else value + penalty(p)), after
 
         return value_and_grad(cost, has_aux=True, warn=False)(params)
 
