@@ -36,17 +36,27 @@ from pellucid.graph.primitives.control import stop_gradient as stop_gradient
 from pellucid.graph.primitives.indexing import one_hot as one_hot
 
 if TYPE_CHECKING:
+    from pellucid.estimators import MLPClassifier as MLPClassifier
+    from pellucid.estimators import MLPRegressor as MLPRegressor
+    from pellucid.loading import load as load
     from pellucid.train import Model as Model
     from pellucid.train import fit_many as fit_many
-    from pellucid.train import load as load
 
 __version__ = "0.1.0"
 
+_LATER = {
+    "Model": "pellucid.train",
+    "fit_many": "pellucid.train",
+    "load": "pellucid.loading",
+    "MLPClassifier": "pellucid.estimators",
+    "MLPRegressor": "pellucid.estimators",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """`Model`, `fit_many` and `load` bring the training room with them when they are first asked for."""
-    if name in ("Model", "fit_many", "load"):
-        from pellucid import train
+    """What brings larger rooms with it is imported when it is first asked for."""
+    if name in _LATER:
+        import importlib
 
-        return getattr(train, name)
+        return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'pellucid' has no attribute {name!r}")

@@ -20,6 +20,7 @@ from pellucid.estimators.build import build, layer_names, start, training_settin
 from pellucid.estimators.checks import check_parameters
 from pellucid.estimators.convergence import Convergence, Curves, Patience, Rates
 from pellucid.estimators.rows import CHUNK, dense, shuffled_batches, too_large
+from pellucid.estimators.saving import Saves
 from pellucid.train import Checkpoint, Diverged, Metric, Model, fit_lbfgs
 from pellucid.train.loop import INTERRUPTED
 from pellucid.train.metrics import metric as find_metric
@@ -30,7 +31,7 @@ NON_FINITE = (
 )
 
 
-class BaseMLP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class BaseMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Parameters, fit, and what can be seen inside. The target is the subclasses' affair."""
 
     def __init__(

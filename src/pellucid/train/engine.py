@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,12 @@ def check_engine(engine: str, threads: int | None) -> None:
         raise ValueError(f"threads is a number from 1, or None for all processors, got {threads!r}")
 
 
-def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet: bool) -> None:
-    """Put the run on the native engine where that is asked for, or pays, and is possible.
+STEP = 1e-3
+"""Seconds that the loop around the NumPy executor takes for a step."""
+
+
+def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet: bool, pays: float) -> None:
+    """Put the run on the native engine where that is asked for, or pays (seconds saved), and is possible.
 
     A resumed run goes on as it began, though the call may now ask for more epochs.
     """
@@ -31,7 +34,7 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     if engine == "numpy":
         return
     from pellucid.engine.native import cache
-    from pellucid.engine.native.fallback import PAYS, seconds, tell
+    from pellucid.engine.native.fallback import seconds, tell
     from pellucid.engine.native.lower import CannotCompile
     from pellucid.engine.native.run import default_threads
     from pellucid.train.native import Compiled, graph_of
@@ -41,7 +44,7 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
         if not isinstance(run.plan.data, Rows):
             return
         rows = min(run.plan.batch_size, len(run.plan.data))
-        if seconds(graph_of(run, rows), {"n": rows}, math.inf if total is None else total) < PAYS:  # type: ignore[arg-type]
+        if total is not None and total * (STEP + seconds(graph_of(run, rows), {"n": rows})) < pays:
             return
     run.trainer.engine = "native"
     with cache.silent(quiet):

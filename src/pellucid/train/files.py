@@ -82,6 +82,11 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, np.ndarray]
     return arrays, metadata
 
 
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """What a file holds: "model", "estimator", "checkpoint"."""
+    return _load(Path(path))[2]
+
+
 def newest(folder: str | os.PathLike[str], pattern: str = "*.ckpt", kind: str | None = None) -> Path | None:
     """The newest file of a folder that loads (and is of this kind); damaged ones are passed over with a warning."""
 

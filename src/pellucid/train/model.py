@@ -58,6 +58,9 @@ class Model:
     True
     """
 
+    pays: float = 1.0
+    """Seconds of NumPy from which engine="auto" compiles the training step."""
+
     def __init__(
         self,
         net: Layer,
@@ -155,7 +158,7 @@ class Model:
                 each.reset()
             if resume is not None:
                 load_run(run, resume)
-            choose(run, self.engine, self.threads, run.total, quiet=not verbose)
+            choose(run, self.engine, self.threads, run.total, quiet=not verbose, pays=self.pays)
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise

@@ -20,6 +20,11 @@ KIND = "model"
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model; metrics of one's own are left out (they are not needed to predict)."""
+    write(path, *described(model), KIND)
+
+
+def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A model as named arrays and plain data."""
     arrays = {f"params/{k}": np.asarray(v) for k, v in model.params.items()}
     arrays |= {f"state/{k}": np.asarray(v) for k, v in model.state.items()}
     metadata = {
@@ -32,9 +37,10 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
         "own_metrics": [m.name for m in model.metrics if METRICS.get(m.name) is not m],
         "dtype": model.dtype.name,
         "features": list(model.features),
+        "engine": model.engine,
         "history": {"epochs": model.history.epochs, "stopped": model.history.stopped},
     }
-    write(path, arrays, metadata, KIND)
+    return arrays, metadata
 
 
 def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Model:
@@ -49,7 +55,11 @@ def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) 
     >>> bool(np.array_equal(load(file).predict(X), model.predict(X)))
     True
     """
-    arrays, data = read(path, KIND)
+    return rebuilt(*read(path, KIND), custom, path)
+
+
+def rebuilt(arrays: Mapping[str, Any], data: dict[str, Any], custom: Mapping[str, Any] | None, path: Any) -> Model:
+    """The model that `described` described."""
     own = [name for name in data["own_metrics"] if name not in (custom or {})]
     if own:
         warnings.warn(
@@ -64,6 +74,7 @@ def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) 
         penalty=None if data["penalty"] is None else restore(data["penalty"], custom),
         dtype=data["dtype"],
         settings={k: restore(v, custom) for k, v in data["settings"].items()},
+        engine=data.get("engine", "auto"),
     )
     model.features = tuple(data["features"])
     for key, value in arrays.items():
