@@ -32,6 +32,7 @@ $(BENCH)/installed: pyproject.toml benchmarks/requirements.txt
 # DATA=folder adds the time to a validation loss on a real data set (it has letter.csv.xz)
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks $(if $(DATA),--data $(DATA))
+	$(if $(DATA),$(BENCH)/bin/python -m benchmarks.accuracy --data $(DATA))
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 
 clean:

@@ -18,6 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from benchmarks import report
 from benchmarks.cases import CASES
 from benchmarks.crew import Crew
+from benchmarks.fits import measure_fits
 from benchmarks.imports import measure_imports
 from benchmarks.latency import measure_latency
 from benchmarks.many import measure_many
@@ -47,6 +48,7 @@ def measurements(
         "train": lambda: measure_training(crew, cases, quick),
         "predict": lambda: measure_prediction(crew, quick),
         "many": lambda: measure_many(crew, quick),
+        "fits": lambda: measure_fits(crew, quick),
     }
     if data is not None:
         found["target"] = lambda: measure_target(crew, data, quick)

@@ -21,6 +21,7 @@ TITLES = {
     "profile": "Where our step spends its time: parts of the program run alone",
     "predict": "Prediction",
     "many": "Many models at once (scikit-learn through joblib, JAX by vmap)",
+    "fits": "Whole fits with the defaults",
     "target": "Training to a given validation loss",
     "memory": "Memory",
     "latency": "First fit of a process",

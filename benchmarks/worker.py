@@ -31,6 +31,8 @@ def prepare(module: ModuleType, job: str, spec: dict[str, Any], threads: int) ->
         return module.predict(CASES[spec["case"]], spec["rows"], threads)
     if job == "many":
         return module.many(threads)
+    if job == "fit":
+        return module.fit(spec["set"], threads)
     files = np.load(spec["file"])
     case = TrainCase("target", **(spec["case"] | {"hidden": tuple(spec["case"]["hidden"])}))
     sets = ((files["X"], files["y"]), (files["Xv"], files["yv"]))

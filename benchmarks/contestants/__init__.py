@@ -3,6 +3,7 @@
 train(case)          n epochs of training, going on from where the last call ended
 predict(case, rows)  n predictions, NumPy in and NumPy out
 many()               n times: 50 small models from the start
+fit(name)            fit a data set from seed n with the defaults; returns the epochs it took
 target(task)         train with seed n until the validation loss is reached; returns the epochs it took
 """
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import pellucid as pel
+from benchmarks import sets
 from benchmarks.cases import MANY, MANY_EPOCHS, MANY_MODELS, TrainCase, data
 from benchmarks.contestants import Work
 from pellucid import nn, optim
@@ -35,6 +38,18 @@ def predict(case: TrainCase, rows: int, threads: int) -> Work:
     def work(n: int) -> None:
         for _ in range(n):
             fitted.predict(Z)
+
+    return work
+
+
+def fit(name: str, threads: int) -> Work:
+    X, y, classes = sets.load(name)
+    kind = pel.MLPClassifier if classes else pel.MLPRegressor
+
+    def work(seed: int) -> int:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return int(kind(random_state=seed, threads=threads).fit(X, y).n_iter_)
 
     return work
 

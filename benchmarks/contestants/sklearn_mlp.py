@@ -9,8 +9,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
-from sklearn.neural_network import MLPClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 
+from benchmarks import sets
 from benchmarks.cases import MANY, MANY_EPOCHS, MANY_MODELS, TrainCase, data
 from benchmarks.contestants import Work
 
@@ -51,6 +52,18 @@ def predict(case: TrainCase, rows: int, threads: int) -> Work:
     def work(n: int) -> None:
         for _ in range(n):
             model.predict_proba(Z)
+
+    return work
+
+
+def fit(name: str, threads: int) -> Work:
+    X, y, classes = sets.load(name)
+    kind = MLPClassifier if classes else MLPRegressor
+
+    def work(seed: int) -> int:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return int(kind(random_state=seed).fit(X, y).n_iter_)
 
     return work
 
