@@ -22,7 +22,7 @@ def test_importing_pellucid_does_not_import_what_it_does_not_need():
 def test_the_command_line():
     run = lambda *words: subprocess.run([sys.executable, "-m", "pellucid", *words], capture_output=True, text=True)
     assert run("--version").stdout.strip() == f"pellucid {pellucid.__version__}"
-    demo = run("demo")
+    demo = run("demo", "--lecture")
     assert demo.returncode == 0, demo.stderr
     assert "1.716" in demo.stdout
     assert demo.stdout.count("✓") == 4

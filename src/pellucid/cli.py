@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-
-import numpy as np
-from rich.console import Console
-from rich.panel import Panel
-from rich.table import Table as RichTable
+from pathlib import Path
 
 from pellucid import __version__
-from pellucid.graph.graph import Graph
-from pellucid.graph.record import record
-from pellucid.graph.show.notation import text
-from pellucid.graph.show.table import Block
-from pellucid.lab import xor
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -23,49 +14,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="pellucid", description="Multilayer perceptrons that you can see through.")
     parser.add_argument("--version", action="version", version=f"pellucid {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("demo", help="the lecture's trace tables, and XOR learned by gradient descent")
-    parser.parse_args(arguments)
-    demo(Console())
+    demo = commands.add_parser("demo", help="train, compare, save, load and use a model of a real table")
+    demo.add_argument("--out", type=Path, metavar="FOLDER", help="keep the model's file here")
+    demo.add_argument("--lecture", action="store_true", help="trace tables, and XOR by gradient descent, instead")
+    given = parser.parse_args(arguments)
 
+    from rich.console import Console
 
-def demo(console: Console) -> None:
-    """Forward and reverse mode on the lecture's example; then a 2-2-1 network learns XOR."""
+    from pellucid.demo import show_lecture, show_table_model
 
-    def f(x1: float, x2: float) -> float:
-        return np.log(x1) + x1 * x2 - np.sin(x2)  # type: ignore[no-any-return]
-
-    graph = record(f, 2.0, 5.0)
-    console.print(Panel.fit("f(x₁, x₂) = ln x₁ + x₁ x₂ − sin x₂   at (2, 5)", title="Automatic differentiation"))
-    show_traces(console, graph)
-    console.print(Panel.fit("2 inputs, 2 hidden units, 1 output; full-batch gradient descent", title="XOR"))
-    show_xor(console)
-
-
-def show_traces(console: Console, graph: Graph) -> None:
-    forward, reverse = graph.table("forward"), graph.table("reverse")
-    for block in (*forward.blocks, reverse.blocks[1]):
-        console.print(_rich(block, forward.digits))
-
-
-def _rich(block: Block, digits: int) -> RichTable:
-    table = RichTable(title=block.title, title_justify="left", show_header=False)
-    for style, justify in (("bold", "left"), ("", "left"), ("dim", "left"), ("cyan", "right")):
-        table.add_column(style=style, justify=justify)  # type: ignore[arg-type]
-    for name, formula, numbers, value in block.rows(text(digits)):
-        table.add_row(name, f"= {formula}", f"= {numbers}" if numbers else "", value)
-    return table
-
-
-def show_xor(console: Console) -> None:
-    with console.status("training"):
-        result = xor.train_xor()
-    losses = result.losses
-    console.print(
-        f"solved at start {result.chosen + 1}; {result.chosen} before it got stuck: "
-        f"loss {losses[0]:.3f} → {losses[-1]:.3f} in {len(losses) - 1} steps"
-    )
-    table = RichTable("x₁", "x₂", "wanted", "score", "answer")
-    for x, wanted, score, answer in zip(xor.X, xor.Y, result.scores, result.predictions, strict=True):
-        right = "[green]✓[/]" if answer == wanted else "[red]✗[/]"
-        table.add_row(f"{x[0]:.0f}", f"{x[1]:.0f}", f"{wanted:+.0f}", f"{score:+.3f}", f"{answer:+.0f} {right}")
-    console.print(table)
+    if given.lecture:
+        show_lecture(Console())
+    else:
+        show_table_model(Console(), given.out)

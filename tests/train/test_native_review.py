@@ -410,3 +410,17 @@ def test_passing_callers_leave_no_threads_behind(split):
         caller.join()
     assert threading.active_count() <= before + 3
     assert not wrong
+
+
+@pytest.mark.parametrize("rule", [optim.SGD(0.1), optim.Adam(0.1)], ids=["sgd", "adam"])
+def test_one_feature_one_output_and_a_penalty(rule):
+    """Loss and new weight are numbers made in one loop: the weight must not be overwritten before the loss is checked."""
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    found = []
+    for engine in ("native", "numpy"):
+        model = pel.Model(
+            nn.mlp((), 1), "half_squared_error", rule, dtype="float64", engine=engine, penalty=nn.L2(1e-3)
+        )
+        model.fit(X, 2 * X[:, 0] + 1, epochs=5, batch_size=8, verbose=False)
+        found.append(np.concatenate([w.ravel() for w in model.params.values()]))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)

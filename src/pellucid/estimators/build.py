@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,8 @@ def starts_like_sklearn(estimator: Any) -> bool:
     return plain and network_settings(estimator).scaling == "standard"
 
 
-def build(estimator: Any, outputs: int, loss: nn.Loss, dtype: Any, rows: float, metric: Metric | None) -> Model:
-    """The model, without parameters. `rows` is what alpha is divided by."""
+def build(estimator: Any, outputs: int, loss: nn.Loss, dtype: Any, metric: Metric | None) -> Model:
+    """The model, without parameters and without penalty."""
     settings, training = network_settings(estimator), training_settings(estimator)
     ready = starts_like_sklearn(estimator)
     default = "auto" if ready or settings.init is None else settings.init
@@ -50,6 +51,7 @@ def build(estimator: Any, outputs: int, loss: nn.Loss, dtype: Any, rows: float, 
         init=_listed(default),
         output_init="auto" if settings.output_init is None else settings.output_init,
         bias=0.0 if settings.bias is None else settings.bias,
+        output_bias="same" if settings.output_bias is None else settings.output_bias,
         scaling=settings.scaling,
     )
     net = estimator._with_inputs(net, settings.input_scale)
@@ -58,7 +60,6 @@ def build(estimator: Any, outputs: int, loss: nn.Loss, dtype: Any, rows: float, 
         loss,
         optimizer(estimator),
         [metric] if metric is not None else [],
-        penalty=penalty(estimator, rows),
         dtype=dtype,
         settings=training.scheduled,
         engine=estimator.engine,
@@ -66,6 +67,26 @@ def build(estimator: Any, outputs: int, loss: nn.Loss, dtype: Any, rows: float, 
     )
     model.pays = PAYS
     return model
+
+
+def rebuilt(estimator: Any, old: Model, outputs: int, loss: nn.Loss, metric: Metric | None) -> Model:
+    """The model of an earlier fit, with the parameters that have been changed since; its weights stay."""
+    new = build(estimator, outputs, loss, old.dtype, metric)
+    parts = ("net", "loss", "optimizer", "metrics", "settings", "engine", "threads")
+    if all(getattr(new, part) == getattr(old, part) for part in parts):
+        return old
+    fresh = new.net.initialize(old.features, dtype=old.dtype)
+    for tree, known in zip(fresh, (old.params, old.state), strict=True):
+        wanted, found = ({name: np.shape(a) for name, a in one.items()} for one in (tree, known))
+        if wanted != found:
+            raise ValueError(
+                f"{type(estimator).__name__}: the network was made with arrays {found}, the parameters now ask for "
+                f"{wanted}: a warm start goes on with the same layers; set warm_start=False to begin anew"
+            )
+    new.params, new.state, new.features, new.history = old.params, old.state, old.features, old.history
+    if old.progress is not None and new.optimizer.init(old.params).keys() == old.progress.rule.keys():
+        new.progress = old.progress
+    return new
 
 
 def _listed(value: Any) -> Any:
@@ -77,10 +98,9 @@ def optimizer(estimator: Any) -> optim.Optimizer:
     training, rate = training_settings(estimator), estimator.learning_rate_init
     given = estimator.optimizer
     if isinstance(given, optim.Optimizer):
-        parts: list[Any] = [given.rule, *given.links]
         groups = (*given.groups, *training.groups)
         before = [link for link in given.links if type(link).before is not optim.Link.before]
-        parts = [*before, given.rule, *(link for link in given.links if link not in before)]
+        parts: list[Any] = [*before, given.rule, *(link for link in given.links if link not in before)]
     else:
         parts, groups = [_rule(estimator, given, rate)], tuple(training.groups)
     if training.schedule is not None:
@@ -112,9 +132,7 @@ def _rule(estimator: Any, given: Any, rate: float) -> optim.Rule:
 
 
 def _with_rate(rule: optim.Rule, rate: Any) -> optim.Rule:
-    from dataclasses import replace
-
-    return replace(rule, lr=rate)  # type: ignore[type-var]
+    return replace(rule, lr=rate)  # type: ignore[type-var,unused-ignore]
 
 
 def _schedule(which: Any, rate: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,34 +11,55 @@ import numpy as np
 
 from pellucid.engine.compile import ENGINES
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
+from pellucid.optim import Group
+from pellucid.train import Callback
+
+Fine = Callable[[Any], bool]
 
 
-def _number(low: float, high: float = math.inf, *, open_low: bool = False, closed_high: bool = False) -> Any:
-    def fine(v: Any) -> bool:
-        if isinstance(v, bool | np.bool_) or not isinstance(v, Real):
+def _number(low: float, high: float = math.inf, *, open_low: bool = False, closed_high: bool = False) -> Fine:
+    def fine(value: Any) -> bool:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
             return False
+        v = float(value)
         return (v > low if open_low else v >= low) and (v <= high if closed_high else v < high)
 
     return fine
 
 
-def _whole(v: Any) -> bool:
-    return isinstance(v, Integral) and not isinstance(v, bool) and v >= 1
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def _one_of(*names: Any) -> Any:
+def _one_of(*names: Any) -> Fine:
     return lambda v: any(v is n or (isinstance(n, str) and isinstance(v, str) and v == n) for n in names)
 
 
-def _yes_no(v: Any) -> bool:
-    return isinstance(v, bool | np.bool_)
+def _yes_no(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
-def _or_none(fine: Any) -> Any:
+def _or_none(fine: Fine) -> Fine:
     return lambda v: v is None or fine(v)
 
 
-RULES: dict[str, tuple[Any, str]] = {
+def _or_listed(fine: Fine) -> Fine:
+    return lambda v: all(map(fine, v)) if isinstance(v, list | tuple | np.ndarray) else fine(v)
+
+
+def _listed(fine: Fine) -> Fine:
+    return lambda v: isinstance(v, list | tuple) and all(map(fine, v))
+
+
+def _callback(value: Any) -> bool:
+    return isinstance(value, Callback) or (callable(value) and not isinstance(value, type))
+
+
+def _verbose(value: Any) -> bool:
+    return isinstance(value, Real | np.bool_) or _one_of("auto", "bar", "lines", "silent")(value)
+
+
+RULES: dict[str, tuple[Fine, str]] = {
     "solver": (_one_of("lbfgs", "sgd", "adam"), "'lbfgs', 'sgd' or 'adam' (other rules: optimizer=optim.RMSprop())"),
     "alpha": (_number(0), "a number from 0"),
     "batch_size": (lambda v: _one_of("auto")(v) or _whole(v), "a whole number from 1, or 'auto'"),
@@ -47,6 +69,7 @@ RULES: dict[str, tuple[Any, str]] = {
     "max_iter": (_whole, "a whole number from 1"),
     "shuffle": (_yes_no, "True or False"),
     "tol": (_number(0), "a number from 0"),
+    "verbose": (_verbose, "True, False, a number, or 'bar' for a progress bar ('auto', 'lines')"),
     "warm_start": (_yes_no, "True or False"),
     "momentum": (_number(0, 1, closed_high=True), "a number in [0, 1]"),
     "nesterovs_momentum": (_yes_no, "True or False"),
@@ -58,6 +81,12 @@ RULES: dict[str, tuple[Any, str]] = {
     "n_iter_no_change": (lambda v: _whole(v) or v == math.inf, "a whole number from 1, or infinity"),
     "max_fun": (_whole, "a whole number from 1"),
     "label_smoothing": (_number(0, 1), "a number in [0, 1)"),
+    "class_weight": (
+        lambda v: v is None or isinstance(v, dict) or _one_of("balanced")(v),
+        "a dict of class and weight, 'balanced' or None",
+    ),
+    "dropout": (_or_listed(_number(0, 1)), "a number in [0, 1), or a list with one for each hidden layer"),
+    "callbacks": (_listed(_callback), "a list of callbacks (objects of pellucid.train, functions of the run)"),
     "max_time": (_or_none(_number(0, open_low=True)), "a number of seconds, or None"),
     "network": (_or_none(lambda v: isinstance(v, NetworkSettings)), "NetworkSettings(...), or None"),
     "training": (_or_none(lambda v: isinstance(v, TrainingSettings)), "TrainingSettings(...), or None"),
@@ -66,21 +95,41 @@ RULES: dict[str, tuple[Any, str]] = {
     "engine": (_one_of(*ENGINES), "'auto', 'native' or 'numpy'"),
     "threads": (_or_none(_whole), "a whole number from 1, or None"),
 }
+INNER: dict[str, dict[str, tuple[Fine, str]]] = {  # what no part of the network or the optimizer checks itself
+    "network": {
+        "input_dropout": (_number(0, 1), "a number in [0, 1)"),
+        "input_scale": (_yes_no, "True or False"),
+    },
+    "training": {
+        "groups": (_listed(lambda v: isinstance(v, Group)), "a list of optim.Group(...)"),
+        "calibrate": (_yes_no, "True or False"),
+        "keep": (_one_of("first", "last"), "'first' or 'last'"),
+    },
+}
 
 
 def check_parameters(estimator: Any) -> None:
     """Raise for the first parameter that cannot be used."""
-    for name, (fine, expected) in RULES.items():
-        value = getattr(estimator, name, None) if name == "label_smoothing" else getattr(estimator, name)
-        if name == "label_smoothing" and value is None:
-            continue
+    who = type(estimator).__name__
+    _check(who, "", estimator, RULES)
+    for name, rules in INNER.items():
+        settings = getattr(estimator, name)
+        if settings is not None:
+            _check(who, f"{name}.", settings, rules)
+    layer_sizes(estimator)
+
+
+def _check(who: str, prefix: str, holder: Any, rules: dict[str, tuple[Fine, str]]) -> None:
+    for name, (fine, expected) in rules.items():
+        if not hasattr(holder, name):
+            continue  # a parameter of the other estimator
+        value = getattr(holder, name)
         try:
             good = fine(value)
         except TypeError:
             good = False
         if not good:
-            raise ValueError(f"{type(estimator).__name__}: {name} is {expected}, got {value!r}")
-    layer_sizes(estimator)
+            raise ValueError(f"{who}: {prefix}{name} is {expected}, got {value!r}")
 
 
 def layer_sizes(estimator: Any) -> list[int]:

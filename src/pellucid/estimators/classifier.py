@@ -20,6 +20,8 @@ from sklearn.utils.multiclass import (
 from pellucid import nn
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.build import training_settings
+from pellucid.estimators.inputs import unchanged_on_failure
+from pellucid.estimators.rows import dense
 from pellucid.estimators.uncertainty import DRAWS, draws, temperature
 from pellucid.graph.numpy_api import log_softmax
 
@@ -50,8 +52,8 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
     monitor : what validation rows are scored by: "loss", a metric or scorer by name, a function (y, prediction)
     callbacks, max_time : see `pellucid.train`; verbose="bar" shows a progress bar
     network, training : `NetworkSettings` and `TrainingSettings`, the finer details
-    compat : None, or "sklearn" for its faults too: alpha divided by the batch size, patience that counts one epoch more,
-        an optimizer that forgets its state on a warm start
+    compat : None, or "sklearn" for its faults too: alpha divided by the batch size, patience that counts one epoch
+        more, an optimizer that forgets its state on a warm start, a shown loss that has a limit
     dtype, engine, threads : precision (None: that of X), "native", "numpy" or "auto", how many threads
 
     alpha is divided by the number of training rows, so that it means the same for every batch size. `coefs_` and
@@ -60,7 +62,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
-    >>> clf = MLPClassifier((32,), learning_rate_init=0.01, class_weight="balanced", random_state=0).fit(X, y)
+    >>> clf = MLPClassifier((32,), learning_rate_init=0.01, tol=0.01, class_weight="balanced", random_state=0).fit(X, y)
     >>> clf.score(X, y) > 0.9, clf.classes_.tolist()
     (True, ['different', 'same'])
     """
@@ -161,7 +163,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
         else:
             self._check_classes(y, incremental)
         if self._kind == "multilabel":
-            return np.asarray(y.toarray() if sparse.issparse(y) else y, float)
+            return np.asarray(dense(y), float)
         return np.searchsorted(self.classes_, y)
 
     def _find_classes(self, y: Any) -> None:
@@ -172,8 +174,8 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
         self._kind = "binary" if len(self.classes_) <= 2 else "multiclass"
         if len(self.classes_) == 1:
             warnings.warn(
-                f"y has one class only, {self.classes_[0]!r}: every prediction will be that class. Give rows of "
-                "another class.",
+                f"y has one class only, {self.classes_.tolist()[0]!r}: every prediction will be that class. Give rows "
+                "of another class.",
                 DataWarning,
                 stacklevel=6,
             )
@@ -205,17 +207,29 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
             loss = nn.loss(self.loss, like=usual)
         else:
             loss = nn.loss(self.loss)
+        if kind == "multiclass" and not loss.labels:
+            raise ValueError(
+                f"the loss {loss.name} tells two classes apart, but y has {outputs}: use 'log_loss' or 'focal', or "
+                "OneVsRestClassifier"
+            )
         if kind == "binary" and isinstance(loss, nn.LOSSES["cross_entropy"].__class__):
             outputs = 2
         if self.label_smoothing:
             loss = loss.with_(smoothing=float(self.label_smoothing))
-        if kind == "multilabel" and loss.name == "multilabel":
+        elif loss is usual and self.compat == "sklearn":
+            loss = nn.Capped(loss)
+        if kind == "multilabel" and loss.name == "multilabel" and not isinstance(loss, nn.Capped):
             loss = nn.Summed(loss)
         return loss, outputs, "softmax" if outputs > 1 and kind != "multilabel" else "logistic"
 
-    def _row_weights(self, y: Any) -> Any:
+    def _row_weights(self, y: Any, incremental: bool) -> Any:
         if self.class_weight is None:
             return None
+        if incremental and self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows, but partial_fit has a part of them: give a dict of class and "
+                "weight (sklearn.utils.class_weight.compute_class_weight)"
+            )
         if isinstance(self.class_weight, dict):
             unknown = sorted(set(self.class_weight) - set(self.classes_.tolist()), key=str)
             if unknown and self._kind != "multilabel":
@@ -224,18 +238,24 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
 
     def _strata(self, y: Any) -> Any:
         if self._kind == "binary":
-            return y.astype(bool)
-        return y if self._kind == "multiclass" else None
+            return y.astype(bool)[:, None]
+        if self._kind == "multilabel" or self.compat == "sklearn":  # it keeps the shares of two classes alone
+            return None
+        share = min(self.validation_fraction, 1 - self.validation_fraction) * len(y)
+        counts = np.bincount(y)
+        return y if counts[counts > 0].min() > 1 and share >= len(self.classes_) else None
 
-    @available_if(_stochastic)
+    @available_if(_stochastic)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> MLPClassifier:
         """One epoch over these rows; the first call names all `classes`. The optimizer goes on where it was."""
-        if _check_partial_fit_first_call(self, classes):
-            if type_of_target(y).startswith("multilabel"):
-                self._find_classes(np.asarray(y) if not sparse.issparse(y) else y)
-            else:
-                self._kind = "binary" if len(self.classes_) <= 2 else "multiclass"
-        return self._fit(X, y, sample_weight, incremental=True)  # type: ignore[return-value]
+        with unchanged_on_failure(self):
+            if _check_partial_fit_first_call(self, classes):
+                if type_of_target(y).startswith("multilabel"):
+                    self._find_classes(np.asarray(y) if not sparse.issparse(y) else y)
+                else:
+                    self._kind = "binary" if len(self.classes_) <= 2 else "multiclass"
+            self._fit(X, y, sample_weight, incremental=True)
+        return self
 
     # prediction
 
@@ -269,12 +289,15 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
         scores = scores / scores.dtype.type(self.temperature_)
         if self._kind != "multilabel" and len(self.classes_) == 1:
             return np.full((len(scores), 1), 0.0 if log else 1.0, scores.dtype)
-        sigmoid = special.log_expit if log else special.expit
-        if scores.shape[1] == 1:
-            return np.concatenate([sigmoid(-scores), sigmoid(scores)], axis=1)
-        if self._kind == "multilabel":
-            return sigmoid(scores)
-        return log_softmax(scores) if log else special.softmax(scores, axis=1)
+        shared = scores.shape[1] > 1 and self._kind != "multilabel"  # one label a row: they add up to 1
+        if scores.shape[1] == 1 and self._kind != "multilabel":
+            scores = np.concatenate([-scores, scores], axis=1)
+        found = special.softmax(scores, axis=1) if shared else special.expit(scores)
+        if not log:
+            return found
+        # small ones from the scores, so that none is -inf; large ones by the probability, so that ties stay ties
+        exact = log_softmax(scores) if shared else special.log_expit(scores)
+        return np.where(found > 0.5, np.log(np.maximum(found, 0.5)), exact)
 
     def _has_probabilities(self) -> bool:
         which = self.loss
@@ -283,7 +306,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
             raise AttributeError(f"the loss {name} gives no probabilities: use loss='log_loss'")
         return True
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, return_std: bool = False, n_draws: int = DRAWS) -> Any:
         """Probabilities, (n, classes) in the order of `classes_`.
 
@@ -294,7 +317,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
             return draws(self, X, n_draws, self._probabilities)
         return self._probabilities(self._scores(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities, computed from the scores so that none is -inf."""
         return self._probabilities(self._scores(X), log=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pellucid.train import Callback, Run
@@ -18,26 +18,32 @@ class Curves:
     validation_losses: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     best_loss: float = math.inf
-    best_score: float = -math.inf
-    best_iter: int = 0
+    best_score: float = -math.inf  # times the sign: larger is better
+    best_iter: int = 0  # its place among the scores, from 1
     waited: int = 0
     rows: int = 0  # seen so far
     factor: float = 1.0  # of the learning rate
 
 
-@dataclass
+@dataclass(frozen=True)
 class Patience:
-    """What to watch, and for how long. `strict` counts as scikit-learn does: it stops one epoch later."""
+    """How long nothing may improve, and what is meant by that.
+
+    `scored` names what the validation rows are scored by ("val_accuracy"), `sign` is -1 where smaller is better. With
+    `early` the score decides, and the best parameters are kept; else the training loss decides. `late` stops one epoch
+    later, as scikit-learn does.
+    """
 
     tol: float
     epochs: float
-    monitored: str | None = None  # "val_accuracy"; None watches the training loss
-    sign: float = 1.0  # -1 where smaller is better
-    strict: bool = False
-    keep: str = "first"
+    scored: str | None = None
+    sign: float = 1.0
+    early: bool = False
+    late: bool = False
+    keep: str = "first"  # of equally good epochs
 
 
-@dataclass
+@dataclass(frozen=True)
 class Rates:
     """learning_rate="constant", "invscaling" (by rows seen), or "adaptive" (a fifth when nothing improves)."""
 
@@ -47,7 +53,7 @@ class Rates:
 
 
 class Convergence(Callback):
-    """Fills the curves, stops when patience is at an end, and keeps the best parameters if a score is watched."""
+    """Fills the curves, stops when patience is at an end, and ends with the best parameters if a score decides."""
 
     def __init__(
         self, curves: Curves, patience: Patience, rates: Rates, rows: int, say: Callable[[str], None] | None = None
@@ -58,45 +64,48 @@ class Convergence(Callback):
         self.epochs = 0
 
     def on_fit_begin(self, run: Run) -> None:
-        run.factor = self.curves.factor
-        if run.resumed[0] is not None:  # from a checkpoint: what it has seen
-            for row in run.history.epochs:
-                self._note(row)
+        curves, patience = self.curves, self.patience
+        if patience.early and self.kept is None and curves.scores:
+            self.kept = run.prediction  # a warm start: it begins with the best so far
+        if curves.waited > self._limit and not patience.late and not self.epochs:
+            curves.waited = 0  # an earlier fit ended by its patience: this one has its own
+        run.factor = curves.factor
 
     def on_epoch_end(self, run: Run) -> None:
-        improved = self._note(run.logs)
-        if improved:
-            self.kept = run.prediction
         curves, rates = self.curves, self.rates
+        if self._note(run.logs):
+            self.kept = run.prediction
         if rates.kind == "invscaling":
             curves.factor = (curves.rows + 1) ** -rates.power
-        limit = self.patience.epochs if self.patience.strict else self.patience.epochs - 1
-        if curves.waited > limit:
+        if curves.waited > self._limit:
             self._waited_long_enough(run)
         run.factor = curves.factor
 
     def on_fit_end(self, run: Run) -> None:
-        if self.patience.monitored is not None and self.kept is not None:
+        if self.kept is not None:
             run.final = self.kept
 
     def state(self) -> dict[str, Any]:
-        """The best parameters, for a resumed run."""
-        if self.kept is None:
-            return {"kept": {}}
-        params, state = self.kept
-        return {
-            "kept": {**{f"params.{k}": v for k, v in params.items()}, **{f"state.{k}": v for k, v in state.items()}}
-        }
+        """The curves and the best parameters, for a resumed run."""
+        params, state = self.kept or ({}, {})
+        kept = {**{f"params.{k}": v for k, v in params.items()}, **{f"state.{k}": v for k, v in state.items()}}
+        return {"curves": asdict(self.curves), "epochs": self.epochs, "kept": kept}
 
     def load(self, state: dict[str, Any]) -> None:
+        vars(self.curves).update(state["curves"])
+        self.epochs = state["epochs"]
         parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         for key, value in state["kept"].items():
             part, _, name = key.partition(".")
             parts[part == "state"][name] = value
         self.kept = parts if parts[0] else None
 
+    @property
+    def _limit(self) -> float:
+        return self.patience.epochs if self.patience.late else self.patience.epochs - 1
+
     def _note(self, row: dict[str, Any]) -> bool:
-        """Add an epoch to the curves. Is it the best so far?"""
+        """Add an epoch to the curves. Are its parameters to be kept?"""
         curves, patience = self.curves, self.patience
         self.epochs += 1
         curves.rows += self.rows
@@ -104,18 +113,23 @@ class Convergence(Callback):
         self._tell(f"Iteration {self.epochs}, loss = {row['loss']:.8f}")
         if "val_loss" in row:
             curves.validation_losses.append(float(row["val_loss"]))
-        if patience.monitored is None:
-            value, best = -curves.losses[-1], -curves.best_loss
-            curves.waited = curves.waited + 1 if value < best + patience.tol else 0
-            curves.best_loss = min(curves.losses[-1], curves.best_loss)
-            return False
-        score = patience.sign * float(row[patience.monitored])
-        curves.scores.append(float(row[patience.monitored]))
-        self._tell(f"Validation score: {curves.scores[-1]:f}")
-        curves.waited = curves.waited + 1 if score < curves.best_score + patience.tol else 0
-        if score > curves.best_score or (patience.keep == "last" and score == curves.best_score):
-            curves.best_score, curves.best_iter = score, self.epochs
-            return True
+        kept = self._note_score(float(row[patience.scored])) if patience.scored is not None else False
+        if not patience.early:
+            worse = curves.losses[-1] > curves.best_loss - patience.tol
+            curves.waited = curves.waited + 1 if worse else 0
+        curves.best_loss = min(curves.losses[-1], curves.best_loss)
+        return kept
+
+    def _note_score(self, score: float) -> bool:
+        curves, patience = self.curves, self.patience
+        curves.scores.append(score)
+        self._tell(f"Validation score: {score:f}")
+        value = patience.sign * score
+        if patience.early:
+            curves.waited = curves.waited + 1 if value < curves.best_score + patience.tol else 0
+        if value > curves.best_score or (patience.keep == "last" and value == curves.best_score):
+            curves.best_score, curves.best_iter = value, len(curves.scores)
+            return patience.early
         return False
 
     def _tell(self, text: str) -> None:
@@ -124,7 +138,7 @@ class Convergence(Callback):
 
     def _waited_long_enough(self, run: Run) -> None:
         curves, patience, rates = self.curves, self.patience, self.rates
-        what = "Training loss" if patience.monitored is None else "Validation score"
+        what = "Validation score" if patience.early else "Training loss"
         text = f"{what} did not improve more than tol={patience.tol:f} for {patience.epochs:g} consecutive epochs."
         if rates.kind == "adaptive" and rates.start * curves.factor > 1e-6:
             curves.factor, curves.waited = curves.factor / 5.0, 0

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_pinball_score
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid import nn
 from pellucid.estimators.base import BaseMLP
@@ -20,17 +22,18 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
     """A multilayer perceptron that predicts numbers: scikit-learn's `MLPRegressor`, and more.
 
     All parameters of scikit-learn have its names, defaults and meaning; those beyond it are described at
-    `MLPClassifier`. Losses: "squared_error" (halved, as in scikit-learn), "poisson", "absolute_error", "huber", "gamma",
-    "quantile" or `nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never crossing),
-    a loss of `pellucid.nn`, or a function f(scores, y).
+    `MLPClassifier`. Losses: "squared_error" (halved, as in scikit-learn), "poisson", "absolute_error", "huber",
+    "gamma", "quantile" or `nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never
+    crossing), a loss of `pellucid.nn`, or a function f(scores, y).
 
     With several outputs their squared errors are added up. scikit-learn shows the mean of them, with the gradient of
     the sum, which misleads L-BFGS: `compat="sklearn"` does so too.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> reg = MLPRegressor(hidden_layer_sizes=(32,), solver="lbfgs", random_state=0).fit(X, X[:, 0] ** 2 - X[:, 1])
-    >>> reg.score(X, X[:, 0] ** 2 - X[:, 1]) > 0.98
+    >>> y = X[:, 0] ** 2 - X[:, 1]
+    >>> reg = MLPRegressor(hidden_layer_sizes=(32,), solver="lbfgs", tol=0.01, random_state=0).fit(X, y)
+    >>> reg.score(X, y) > 0.98
     True
     """
 
@@ -122,7 +125,9 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
 
     def _encode(self, y: Any, first: bool, incremental: bool) -> Any:
         y = np.asarray(y)
-        if not first and not incremental or (not first and hasattr(self, "model_")):
+        if y.dtype.kind not in "fiub":
+            raise ValueError(f"{type(self).__name__}: y holds numbers, got {y.dtype}: for classes use MLPClassifier")
+        if not first:
             columns = 1 if y.ndim == 1 else y.shape[1]
             if columns * self.model_.loss.per_output != self.n_outputs_:
                 made = self.n_outputs_ // self.model_.loss.per_output
@@ -144,7 +149,8 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
             loss = nn.loss(self.loss)
         columns = 1 if y.ndim == 1 else y.shape[1]
         if columns > 1 and loss.name in ("half_squared_error", "poisson"):
-            loss = nn.Summed(loss, "mean" if self.compat == "sklearn" else "sum")
+            mean = self.compat == "sklearn" and loss.name != "poisson"
+            loss = nn.Summed(loss, "mean" if mean else "sum")
         return loss, columns * loss.per_output, "exp" if "exp" in loss.link_name else "identity"
 
     def _monitored(self, loss: nn.Loss) -> Any:
@@ -152,10 +158,11 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
             return None  # R² needs one prediction for each output
         return super()._monitored(loss)
 
-    @available_if(_stochastic)
+    @available_if(_stochastic)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MLPRegressor:
         """One epoch over these rows. The optimizer goes on where it was."""
-        return self._fit(X, y, sample_weight, incremental=True)  # type: ignore[return-value]
+        self._fit(X, y, sample_weight, incremental=True)
+        return self
 
     # prediction
 
@@ -164,10 +171,28 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
 
         With `return_std` the mean and the deviation over `n_draws` networks with dropout at work.
         """
-        link = lambda scores: self._shaped(np.asarray(self.model_.loss.link(scores)))
         if return_std:
-            return draws(self, X, n_draws, link)
-        return link(self._scores(X))
+            return draws(self, X, n_draws, self._predictions)
+        return self._predictions(self._scores(X))
+
+    def _predictions(self, scores: Any) -> Any:
+        """(n, outputs) -> (n,) or (n, outputs)"""
+        return self._shaped(np.asarray(self.model_.loss.link(scores)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""
+        check_is_fitted(self)
+        loss = self.model_.loss
+        if not isinstance(loss, Quantile) or loss.per_output == 1:
+            return float(super().score(X, y, sample_weight))
+        found, y = self._scores(X), np.asarray(y, float)
+        parts = np.asarray(loss.link(found)).reshape(len(found), -1, loss.per_output)
+        y = y.reshape(len(y), -1)
+        scores = [
+            d2_pinball_score(y, parts[:, :, i], sample_weight=sample_weight, alpha=q)
+            for i, q in enumerate(loss.quantiles)
+        ]
+        return float(np.mean(scores))
 
     def logits(self, X: Any) -> Any:
         """The network's scores, ahead of the loss's link (log of the mean for "poisson").   -> (n, outputs)"""

@@ -14,23 +14,30 @@ MOST = 1 << 30
 """Bytes up to which a sparse matrix is trained on as a dense one."""
 
 
+def is_sparse(X: Any) -> bool:
+    """Is it a sparse matrix of SciPy's?"""
+    return bool(sparse.issparse(X))
+
+
 def dense(X: Any) -> Any:
-    return X.toarray() if sparse.issparse(X) else X
+    """The matrix as an array."""
+    return X.toarray() if is_sparse(X) else X
 
 
 def too_large(X: Any, dtype: Any) -> bool:
-    return X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > MOST
+    """Would it take too much memory as an array?"""
+    return bool(X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > MOST)
 
 
 class shuffled_batches:
     """Batches of a large sparse matrix, made dense one by one; shuffled anew for every epoch."""
 
-    def __init__(self, X: Any, y: Any, weights: Any, size: int, seed: int | None) -> None:
+    def __init__(self, X: Any, y: Any, weights: Any, size: int, seed: int | None, epoch: int = 0) -> None:
         self.X, self.y, self.weights, self.size, self.seed = X.tocsr(), y, weights, size, seed
-        self.epoch = 0
+        self.epoch = epoch  # those made before
 
     def __len__(self) -> int:
-        return -(-self.X.shape[0] // self.size)
+        return -(-int(self.X.shape[0]) // self.size)
 
     def __iter__(self) -> Any:
         n = self.X.shape[0]

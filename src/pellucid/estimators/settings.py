@@ -17,7 +17,9 @@ class NetworkSettings(BaseEstimator):  # type: ignore[misc]
     `init`: an initialiser by name or object, or one for each hidden layer; "sklearn" is scikit-learn's (uniform, biases
     too); None takes "sklearn" for its four activations and what suits the activation for others. `norm_place` is
     "before" or "after" the activation. `scaling` is "standard" or "ntk"; `input_scale` puts a learned factor on every
-    feature. `output_init` is the last layer's initialiser, `bias` the value biases start with.
+    feature. `output_init` is the last layer's initialiser, `bias` what biases start with (`output_bias`: those of the
+    last layer). `embeddings`: the last columns hold codes 0 ... size - 1 of so many categories each, in place of which
+    vectors of `embedding_dim` numbers are learned (`nn.Embed`).
 
     >>> NetworkSettings(input_dropout=0.1)
     NetworkSettings(input_dropout=0.1)
@@ -31,16 +33,22 @@ class NetworkSettings(BaseEstimator):  # type: ignore[misc]
         init: Any = None,
         output_init: Any = None,
         bias: Any = None,
+        output_bias: Any = None,
         scaling: str = "standard",
         input_scale: bool = False,
+        embeddings: tuple[int, ...] = (),
+        embedding_dim: Any = 8,
     ) -> None:
         self.input_dropout = input_dropout
         self.norm_place = norm_place
         self.init = init
         self.output_init = output_init
         self.bias = bias
+        self.output_bias = output_bias
         self.scaling = scaling
         self.input_scale = input_scale
+        self.embeddings = embeddings
+        self.embedding_dim = embedding_dim
 
 
 class TrainingSettings(BaseEstimator):  # type: ignore[misc]

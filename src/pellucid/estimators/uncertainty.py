@@ -56,7 +56,10 @@ def temperature(loss: nn.Loss, scores: Any, target: Any, weights: Any = None) ->
     scores = scores.astype(np.float64)
     w = None if weights is None else nn.sample_weights(weights, len(scores))
     plain = loss.with_(smoothing=0.0) if getattr(loss, "smoothing", 0.0) else loss
-    cost = lambda t: float(plain(scores * np.exp(-t), prepared, w))
+
+    def cost(t: float) -> float:
+        return float(plain(scores * np.exp(-t), prepared, w))
+
     found = minimize_scalar(cost, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x)) if found.fun < cost(0.0) else 1.0
 

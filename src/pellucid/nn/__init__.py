@@ -50,6 +50,7 @@ from pellucid.nn.dense import Maxout as Maxout
 from pellucid.nn.dense import Scale as Scale
 from pellucid.nn.dimensions import count_parameters as count_parameters
 from pellucid.nn.dimensions import summary as summary
+from pellucid.nn.embedding import Embed as Embed
 from pellucid.nn.flow import Signal as Signal
 from pellucid.nn.flow import Signals as Signals
 from pellucid.nn.flow import signals as signals
@@ -65,6 +66,7 @@ from pellucid.nn.initializers import uniform as uniform
 from pellucid.nn.layer import Layer as Layer
 from pellucid.nn.layer import Parameter as Parameter
 from pellucid.nn.layer import Variables as Variables
+from pellucid.nn.loss_sums import Capped as Capped
 from pellucid.nn.loss_sums import Summed as Summed
 from pellucid.nn.loss_table import LOSSES as LOSSES
 from pellucid.nn.loss_table import check_pairing as check_pairing

@@ -29,14 +29,16 @@ def mlp(
     init: Any = "auto",
     output_init: Any = "auto",
     bias: Any = 0.0,
+    output_bias: Any = "same",
     scaling: str = "standard",
 ) -> Sequential:
     """Hidden layers of these sizes, and a linear output layer (losses take scores).
 
     Each hidden layer is: affine map, normalisation (`"batch"`, `"layer"`, `"rms"` or a layer; before or after the
     activation), activation, dropout. `activation`, `dropout` and `init` may be lists, one entry for each hidden
-    layer; an activation may also be "maxout", "glu", "reglu", "geglu" or "swiglu". Parts are called hidden1,
-    hidden1.norm, hidden1.activation, ..., output.
+    layer; an activation may also be "maxout", "glu", "reglu", "geglu" or "swiglu". Biases start as `bias` says, those
+    of the output layer as `output_bias`, if it is given. Parts are called hidden1, hidden1.norm, hidden1.activation,
+    ..., output.
 
     >>> net = mlp((8, 4), 3, activation=["relu", "tanh"], norm="batch", dropout=0.5)
     >>> [name for name, _ in net.children][:5]
@@ -63,7 +65,8 @@ def mlp(
         parts += [(name, affine), *(normal + active if norm_place == "before" else active + normal)]
         if rate:
             parts.append((f"{name}.dropout", Dropout(rate)))
-    parts.append(("output", Dense(outputs, init=output_init, bias=bias, scaling=scaling)))
+    last = bias if isinstance(output_bias, str) and output_bias == "same" else output_bias
+    parts.append(("output", Dense(outputs, init=output_init, bias=last, scaling=scaling)))
     return Sequential(*parts)
 
 

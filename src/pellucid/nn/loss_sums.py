@@ -1,9 +1,12 @@
-"""Losses of several outputs added up instead of averaged: what scikit-learn's networks minimise."""
+"""What scikit-learn's networks minimise, and what they show of it: sums over outputs, log-losses with a limit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from scipy import special
 
 from pellucid.graph.primitives.control import stop_gradient
 from pellucid.nn.losses import Loss
@@ -55,6 +58,53 @@ class Summed(Loss):
         if self.shown == "sum":
             return mean * outputs
         return mean + (outputs - 1) * (mean - stop_gradient(mean))
+
+    def link(self, scores: Any) -> Any:
+        return self.of.link(scores)
+
+    def prepare(self, y: Any, outputs: int | None = None) -> Any:
+        return self.of.prepare(y, outputs)
+
+
+@dataclass(frozen=True)
+class Capped(Loss):
+    """A log-loss that shows at most -log ε for each label, with the gradient of the loss itself; summed over labels.
+
+    scikit-learn shows it so: it keeps probabilities ε (the precision of the numbers) away from 0 and 1.
+
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> loss = Capped(nn.loss("binary_cross_entropy"))
+    >>> float(loss(np.array([[-100.0]]), np.ones((1, 1))).round(6))
+    36.043653
+    """
+
+    of: Loss
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.of.name
+
+    @property
+    def formula(self) -> str:  # type: ignore[override]
+        return f"min({self.of.formula}, -log ε)"
+
+    @property
+    def link_name(self) -> str:  # type: ignore[override]
+        return self.of.link_name
+
+    @property
+    def labels(self) -> bool:  # type: ignore[override]
+        return self.of.labels
+
+    def each(self, s: Any, y: Any) -> Any:
+        if self.link_name == "softmax":
+            exact = self.of.each(s, y)
+        else:
+            exact = -y * special.log_expit(s) - (1.0 - y) * special.log_expit(-s)
+        shown = np.minimum(exact, -np.log(np.finfo(s.dtype).eps))
+        found = exact + stop_gradient(shown - exact)
+        return found if self.link_name == "softmax" else np.sum(found, axis=1)
 
     def link(self, scores: Any) -> Any:
         return self.of.link(scores)

@@ -1,20 +1,72 @@
-"""Many models at once over shared data: folds, bags, seeds, a search. One model on each thread."""
+"""Independent work side by side, one piece on each thread; many models at once: folds, bags, seeds, a search."""
 
 from __future__ import annotations
 
 import contextvars
 import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from pellucid.errors import ShapeError
 from pellucid.train.batches import take_rows
 from pellucid.train.history import History
 from pellucid.train.loop import HALT
 from pellucid.train.model import Model
+
+T = TypeVar("T")
+
+
+def side_by_side(
+    works: Sequence[Callable[[], T]], *, threads: int | None = None, verbose: bool = False, what: str = "piece"
+) -> list[T]:
+    """Call functions that know nothing of each other, one on each thread, and return what they return, in order.
+
+    Each thread has a matrix library of its own, so that they do not wait for each other. Ctrl-C ends all trainings
+    among the works, and is raised. An error is raised when the others have finished; a note names the `what` it came
+    from. `threads` is None for all processors; `verbose` shows a progress bar.
+
+    >>> side_by_side([lambda: 1, lambda: "two"], threads=2)
+    [1, 'two']
+    """
+    from pellucid.engine.native.blas import LANE
+    from pellucid.engine.native.run import default_threads
+
+    count = min(threads or default_threads(), len(works)) or 1
+    halt, above = threading.Event(), HALT.get()
+    lanes: SimpleQueue[int] = SimpleQueue()
+    for lane in range(count):
+        lanes.put(lane)
+
+    def call(work: Callable[[], T]) -> T:
+        HALT.set(halt)
+        lane = lanes.get()
+        LANE.set(lane)
+        try:
+            return work()
+        finally:
+            lanes.put(lane)
+
+    with ThreadPoolExecutor(count, thread_name_prefix="pellucid") as pool:
+        futures: list[Future[T]] = []
+        try:
+            for work in works:
+                futures.append(pool.submit(contextvars.copy_context().run, call, work))
+            _watch(futures, verbose, halt, above)
+        except BaseException:  # Ctrl-C, also while the first works are running and others not yet handed out
+            halt.set()
+            for future in futures:
+                future.cancel()
+            raise
+    for i, future in enumerate(futures):
+        error = future.exception()
+        if error is not None:
+            error.add_note(f"in {what} {i} of {len(works)}")
+            raise error
+    return [future.result() for future in futures]
 
 
 def fit_many(
@@ -48,18 +100,8 @@ def fit_many(
     for name, given in (("rows", rows), ("seeds", seeds)):
         if given is not None and len(given) != len(models):
             raise ShapeError(f"fit_many: {name} has {len(given)} entries for {len(models)} models: give one for each")
-    from pellucid.engine.native.blas import LANE
-    from pellucid.engine.native.run import default_threads
-
-    halt, count = threading.Event(), min(threads or default_threads(), len(models)) or 1
-    lanes: SimpleQueue[int] = SimpleQueue()
-    for lane in range(count):
-        lanes.put(lane)
 
     def work(i: int) -> History:
-        HALT.set(halt)
-        lane = lanes.get()
-        LANE.set(lane)
         model, own = models[i], copy.deepcopy({k: v for k, v in fit.items() if k == "callbacks"})
         before, model.threads = model.threads, 1
         try:
@@ -72,44 +114,39 @@ def fit_many(
             return model.fit(*data, **{**fit, **own, **seed, "verbose": False})
         finally:
             model.threads = before
-            lanes.put(lane)
 
-    with ThreadPoolExecutor(count, thread_name_prefix="pellucid") as pool:
-        futures = [pool.submit(contextvars.copy_context().run, work, i) for i in range(len(models))]
-        try:
-            _watch(futures, verbose)
-        except KeyboardInterrupt:
-            halt.set()
-            for future in futures:
-                future.cancel()
-            raise
-    for i, future in enumerate(futures):
-        error = future.exception()
-        if error is not None:
-            error.add_note(f"in fit_many, model {i} of {len(models)}")
-            raise error
-    return [future.result() for future in futures]
+    works = [partial(work, i) for i in range(len(models))]
+    return side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
 
 
-def _watch(futures: list[Future[History]], verbose: bool) -> None:
-    """Wait for all of them, with a bar on the terminal."""
-    finished, left = threading.Event(), [len(futures)]
+def _watch(futures: list[Future[T]], verbose: bool, halt: threading.Event, above: threading.Event | None) -> None:
+    """Wait for all of them, with a bar on the terminal. A halt from above is passed on."""
+    finished, left, lock = threading.Event(), [len(futures)], threading.Lock()
 
     def done(_: Any) -> None:
-        left[0] -= 1
-        if not left[0]:
-            finished.set()
+        with lock:
+            left[0] -= 1
+            if not left[0]:
+                finished.set()
 
     for future in futures:
         future.add_done_callback(done)
+    if not futures:
+        finished.set()
+
+    def wait(seconds: float) -> bool:  # a wait without end would not hear Ctrl-C
+        if above is not None and above.is_set():
+            halt.set()
+        return finished.wait(seconds)
+
     if not verbose:
-        while not finished.wait(0.2):
-            pass  # a wait without end would not hear Ctrl-C
+        while not wait(0.2):
+            pass
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("training", total=len(futures))
-        while not finished.wait(0.1):
+        while not wait(0.1):
             progress.update(task, completed=len(futures) - left[0])

@@ -38,6 +38,12 @@ class Metric:
             raise ValueError(f"the metric {self.name} takes no sample_weight: leave the weights or the metric out")
         return float(self.function(target, prediction, sample_weight=weights))  # type: ignore[call-arg]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Metrics of the table are pickled by name."""
+        if METRICS.get(self.name) is self:
+            return metric, (self.name,)
+        return Metric, (self.name, self.function, self.of, self.mode)
+
 
 def _takes_weights(function: Callable[..., Any]) -> bool:
     names = inspect.signature(function).parameters
@@ -122,6 +128,20 @@ def _precision(y: Any, p: Any, **options: Any) -> float:
     return float(average_precision_score(y, _positive(y, p), **options))
 
 
+@dataclass(frozen=True)
+class Scored:
+    """A scorer of scikit-learn as a function of predictions: larger is better."""
+
+    scorer: Any
+
+    def __call__(self, y: Any, p: Any, **more: Any) -> float:
+        function, options = self.scorer._score_func, dict(self.scorer._kwargs)
+        p = _positive(y, p)
+        if np.ndim(y) == 1 and np.ndim(p) == 2 and "labels" in inspect.signature(function).parameters:
+            options.setdefault("labels", np.arange(p.shape[1]))  # a class may be absent from these rows
+        return float(self.scorer._sign * function(y, p, **options, **more))
+
+
 def metric(which: Any) -> Metric:
     """A metric by name, as a function of (y, prediction), as a scorer of scikit-learn, or itself.
 
@@ -136,11 +156,9 @@ def metric(which: Any) -> Metric:
         response = getattr(which, "_response_method", "predict")
         wants = response if isinstance(response, str) else response[0]
         of = {"predict_proba": "link", "decision_function": "scores"}.get(wants, "classes")
-        sign, options = which._sign, dict(which._kwargs)
         name = which._score_func.__name__
         regression = name.startswith(("mean_", "r2", "median_", "explained_", "max_error", "root_"))
-        score = lambda y, p, **more: sign * which._score_func(y, _positive(y, p), **options, **more)
-        return Metric(name, score, "link" if regression else of)
+        return Metric(name, Scored(which), "link" if regression else of)
     if callable(which):
         return Metric(getattr(which, "__name__", "metric").strip("<>"), which, mode="?")
     raise TypeError(f"a metric is a name, a function (y, prediction) -> number, or a scorer, got {which!r}")

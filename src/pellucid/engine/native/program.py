@@ -62,11 +62,11 @@ def build(
     """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
     lowered = lower(graph, sizes, checked)
     instructions = fuse(lowered)
-    in_place = _in_place(lowered, instructions, updates or {})
+    finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
+    in_place = _in_place(lowered, instructions, updates or {}, finite)
     overwrites = {base(lowered.outputs[o]).number: lowered.inputs[i] for o, i in in_place.items()}
     outputs = {base(x).number for x in lowered.outputs}
     overwrites |= over_dying(instructions, overwrites, outputs)
-    finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
     steps = schedule(instructions, threads, overwrites, finite)
     kernels = {}
     for step in steps:
@@ -80,7 +80,9 @@ def build(
     return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private)
 
 
-def _in_place(lowered: Lowered, instructions: Sequence[Instruction], updates: Mapping[int, int]) -> dict[int, int]:
+def _in_place(
+    lowered: Lowered, instructions: Sequence[Instruction], updates: Mapping[int, int], check: Check | None
+) -> dict[int, int]:
     """The updates whose output can be written where its input lies."""
     sources = [base(x) for x in lowered.outputs]
     found: dict[int, int] = {}
@@ -93,7 +95,7 @@ def _in_place(lowered: Lowered, instructions: Sequence[Instruction], updates: Ma
             found[output] = place
 
     def orders(chosen: Mapping[int, int]) -> bool:
-        return has_order(instructions, {sources[o].number: lowered.inputs[i] for o, i in chosen.items()})
+        return has_order(instructions, {sources[o].number: lowered.inputs[i] for o, i in chosen.items()}, check)
 
     if orders(found):
         return found

@@ -124,11 +124,14 @@ def place_of(x: Value, overwrites: Mapping[int, Value]) -> Value:
     return x
 
 
-def has_order(instructions: Sequence[Instruction], overwrites: Mapping[int, Value]) -> bool:
-    """Can all of these be overwritten in one program? Two that each read the other's old value cannot."""
-    steps: list[Step] = list(instructions)
+def has_order(instructions: Sequence[Instruction], overwrites: Mapping[int, Value], check: Check | None) -> bool:
+    """Can all of these be overwritten in one program?
+
+    Two that each read the other's old value cannot; nor can one that is made in the loop that makes what is checked.
+    """
+    steps: list[Step] = [*instructions, *([] if check is None else [check])]
     try:
-        _in_order(steps, _dependencies(steps, overwrites, None))
+        _in_order(steps, _dependencies(steps, overwrites, check))
     except Circle:
         return False
     return True

@@ -1,0 +1,203 @@
+"""What is in a table: columns of data frames and arrays, their kinds, and their values as numbers, texts or times."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
+KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)
+TEXTS = (nw.Categorical, nw.Enum, nw.String)
+
+
+class Table(NamedTuple):
+    """Columns as arrays. `named`: the names are the user's; else they are x0, x1, ... in order."""
+
+    names: list[str]
+    columns: list[Any]
+    texts: list[bool]  # columns declared as categories or texts, whatever their values look like
+    named: bool
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns[0])
+
+    def take(self, rows: Any) -> Table:
+        """Some of the rows."""
+        return self._replace(columns=[column[rows] for column in self.columns])
+
+    def refuse_infinite(self) -> None:
+        """Raise for the first infinite number."""
+        for name, column in zip(self.names, self.columns, strict=True):
+            if column.dtype.kind == "f":
+                numbers(name, column)
+
+
+def is_frame(X: Any) -> bool:
+    """A data frame with names (pandas, polars, anything narwhals knows); those numbered 0, 1, ... count as arrays."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)
+
+
+def read_table(X: Any, who: str) -> Table:
+    """The columns of a data frame or of an array (n, features).
+
+    >>> read_table(np.array([[1.0, 2.0], [3.0, 4.0]]), "doc").names
+    ['x0', 'x1']
+    """
+    if sparse.issparse(X):
+        raise TypeError(f"{who} takes dense tables, got a sparse matrix: pass X.toarray(), or use MLPClassifier")
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _from_frame(frame, who)
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise TypeError(f"{who} takes data frames that are in memory, got a lazy one: pass X.collect()")
+    if isinstance(X, list | tuple) and np.asarray(X, object).dtype == object and np.asarray(X).dtype.kind in "US":
+        X = np.asarray(X, object)  # NumPy would make texts of the numbers too
+    array = check_array(X, dtype=None, ensure_all_finite=False, estimator=who, input_name="X")
+    columns = [array[:, j] for j in range(array.shape[1])]
+    return Table([f"x{j}" for j in range(len(columns))], columns, [False] * len(columns), named=False)
+
+
+def _from_frame(frame: Any, who: str) -> Table:
+    if not frame.columns or not len(frame):
+        raise ValueError(
+            f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) (shape={frame.shape}) while "
+            f"a minimum of 1 is required by {who}."
+        )
+    columns, texts = [], []
+    for place, dtype in enumerate(frame.schema.values()):
+        series = frame[:, place]
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+            series = series.dt.replace_time_zone(None)  # the time on the wall: hours mean what they say
+        columns.append(np.asarray(series.to_numpy()))
+        texts.append(isinstance(dtype, TEXTS))
+    named = all(isinstance(name, str) for name in frame.columns)
+    names = list(frame.columns) if named else [f"x{j}" for j in range(len(columns))]
+    return Table(names, columns, texts, named)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT, pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating | Decimal) and value != value
+
+
+def kind_of(name: str, column: Any, text: bool) -> str:
+    """One of KINDS. A column of Python objects is what all its values are; of mixed ones, categories."""
+    if text or column.dtype.kind in "UST":
+        return CATEGORY
+    known = {"b": BOOLEAN, "i": NUMERIC, "u": NUMERIC, "f": NUMERIC, "m": NUMERIC, "M": TIME}
+    if column.dtype.kind in known:
+        return known[column.dtype.kind]
+    present = [value for value in column if not is_missing(value)]
+    for kind, types in (
+        (BOOLEAN, (bool, np.bool_)),
+        (NUMERIC, (Real, Decimal, np.timedelta64, datetime.timedelta)),
+        (TIME, (datetime.date, np.datetime64)),
+        (CATEGORY, (str, Real, Decimal, datetime.date, np.bool_)),
+    ):
+        if all(isinstance(value, types) for value in present):
+            return kind
+    strange = next(v for v in present if not isinstance(v, str | Real | Decimal | datetime.date | np.bool_))
+    raise TypeError(
+        f"column {name!r}: an argument must be a string or a number (or a date, or missing), got a "
+        f"{type(strange).__name__}: {strange!r:.80}"
+    )
+
+
+def numbers(name: str, column: Any) -> Any:
+    """float64, missing ones NaN. Durations are seconds. Infinite values are refused."""
+    if column.dtype.kind == "m":
+        values = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
+    elif column.dtype.kind in "biuf":
+        values = column.astype(np.float64)
+    else:
+        values = np.array([_number(name, row, value) for row, value in enumerate(column)], np.float64)
+    if np.isinf(values).any():
+        row = int(np.flatnonzero(np.isinf(values))[0])
+        raise ValueError(
+            f"column {name!r} has an infinite value in row {row} ({values[row]}): replace it, by NaN if it is unknown"
+        )
+    return values
+
+
+def _number(name: str, row: int, value: Any) -> float:
+    if is_missing(value):
+        return np.nan
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s"))
+    if isinstance(value, Real | Decimal | np.bool_):
+        return float(value)
+    raise TypeError(
+        f"column {name!r} holds numbers, got {value!r:.80} in row {row}: if it is to be a category, name it in "
+        "categorical= and fit anew"
+    )
+
+
+def tokens(name: str, column: Any) -> Any:
+    """Categories as texts, missing ones None; 3, 3.0 and "3" are the same category."""
+    if column.dtype.kind in "biuf":
+        found, places = np.unique(column, return_inverse=True)
+        return np.array([*map(_token, found), None], object)[:-1][places]
+    known: dict[Any, str | None] = {}
+    made = np.empty(len(column), object)
+    for row, value in enumerate(column):
+        if type(value) is str:
+            made[row] = value
+            continue
+        try:
+            made[row] = known[value] if value in known else known.setdefault(value, _token(value))
+        except TypeError:
+            if not is_missing(value):
+                raise TypeError(
+                    f"column {name!r}: an argument must be a string or a number, got a {type(value).__name__} in row "
+                    f"{row}: {value!r:.80}"
+                ) from None
+            made[row] = None
+    return made
+
+
+def _token(value: Any) -> str | None:
+    if is_missing(value):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Real | Decimal):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return str(value)
+
+
+def truths(name: str, column: Any) -> Any:
+    """Texts "True" and "False", missing ones None; 1 and 0 are taken for them."""
+    found = tokens(name, column)
+    found[found == "1"], found[found == "0"] = "True", "False"
+    return found
+
+
+def times(name: str, column: Any) -> Any:
+    """datetime64[us], missing ones NaT."""
+    if column.dtype.kind == "M":
+        return column.astype("datetime64[us]")
+    made = np.full(len(column), np.datetime64("NaT", "us"))
+    for row, value in enumerate(column):
+        if is_missing(value):
+            continue
+        if not isinstance(value, datetime.date | np.datetime64):
+            raise TypeError(f"column {name!r} holds dates or times, got {value!r:.80} in row {row}")
+        plain: Any = value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
+        made[row] = np.datetime64(plain, "us")
+    return made

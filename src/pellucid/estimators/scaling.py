@@ -1,0 +1,119 @@
+"""Scales of numeric columns: robust with a smooth clip, and scikit-learn's scalers by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+SCALINGS = ("robust", "standard", "quantile", "pca", "whiten", "centre", None)
+
+
+def weighted_quantiles(x: Any, shares: tuple[float, ...], weights: Any = None) -> Any:
+    """Quantiles of each column, by linear interpolation; a row of weight 2 counts as two rows.   -> (shares, columns)
+
+    >>> weighted_quantiles(np.array([[1.0], [2.0], [4.0]]), (0.5,), np.array([1, 0, 1])).tolist()
+    [[2.5]]
+    """
+    if weights is None:
+        return np.quantile(x, shares, axis=0)
+    if np.any(weights != np.rint(weights)):
+        weights = weights * (len(weights) / np.sum(weights))  # shares, not counts: rows of weight 1 on average
+    order = np.argsort(x, axis=0, kind="stable")
+    last = np.cumsum(weights[order], axis=0)  # rows up to here, if each were repeated
+    made = np.empty((len(shares), x.shape[1]))
+    for j in range(x.shape[1]):
+        values, ends = x[order[:, j], j], last[:, j]
+        for i, share in enumerate(shares):
+            place = share * (ends[-1] - 1.0)
+            low, high = np.searchsorted(ends, (np.floor(place), np.ceil(place)), side="right")
+            low, high = min(low, len(values) - 1), min(high, len(values) - 1)
+            made[i, j] = values[low] + (place - np.floor(place)) * (values[high] - values[low])
+    return made
+
+
+class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """(x - median) / (q75 - q25), then x / sqrt(1 + (x / limit)²): outliers end at ±limit (RealMLP).
+
+    Where both quartiles are equal, half the range takes the place of their distance; a constant column becomes 0.
+
+    >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [1000.0]])
+    >>> SmoothRobustScaler().fit_transform(x).ravel().round(3).tolist()
+    [-0.949, -0.493, 0.0, 0.493, 3.0]
+    """
+
+    def __init__(self, limit: float = 3.0) -> None:
+        self.limit = limit
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SmoothRobustScaler:
+        """Learn medians and scales. X: (n, features)"""
+        X = validate_data(self, X, dtype=(np.float64, np.float32))
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
+            if not len(X):
+                raise ValueError("all sample weights are 0: nothing is left to learn from")
+        low, self.center_, high = weighted_quantiles(X, (0.25, 0.5, 0.75), sample_weight)
+        width = high - low
+        reach = 0.5 * (X.max(axis=0) - X.min(axis=0))
+        width = np.where(width > 0, width, reach)
+        self.scale_ = np.where(width > 0, width, np.inf)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """(n, features) -> (n, features), each within ±limit"""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        z = (X - self.center_) / self.scale_
+        return (z / np.sqrt(1.0 + (z / self.limit) ** 2)).astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def make_scalers(scaling: str | None, rows: int) -> list[Any]:
+    """Transformers, one after the other, for the numeric columns.
+
+    "centre" only subtracts the mean; "pca" turns standardised columns so that they are uncorrelated; "whiten" also
+    gives each the variance 1.
+    """
+    match scaling:
+        case None:
+            return []
+        case "robust":
+            return [SmoothRobustScaler()]
+        case "standard":
+            return [StandardScaler()]
+        case "centre":
+            return [StandardScaler(with_std=False)]
+        case "quantile":
+            quantiles = min(max(min(rows // 30, 1000), 10), rows)
+            return [
+                QuantileTransformer(
+                    n_quantiles=quantiles, output_distribution="normal", subsample=100_000, random_state=0
+                )
+            ]
+        case "pca" | "whiten":
+            return [StandardScaler(), PCA(whiten=scaling == "whiten", svd_solver="full")]
+    raise ValueError(f"scaling is one of {', '.join(map(repr, SCALINGS))}, got {scaling!r}")
+
+
+def fit_scalers(scalers: list[Any], X: Any, sample_weight: Any = None) -> Any:
+    """Fit them one after the other; returns X scaled. Weights count where a scaler has a use for them."""
+    for scaler in scalers:
+        if isinstance(scaler, StandardScaler | SmoothRobustScaler):
+            scaler.fit(X, sample_weight=sample_weight)
+        else:
+            scaler.fit(X)
+        if isinstance(scaler, PCA):  # directions without variance would be whitened into noise
+            spread = scaler.explained_variance_
+            rank = int(np.sum(spread > 1e-10 * max(float(spread[0]), 1e-300)))
+            scaler.set_params(n_components=max(rank, 1)).fit(X)
+        X = scaler.transform(X)
+    return X

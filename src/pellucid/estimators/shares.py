@@ -1,0 +1,105 @@
+"""Which rows each member of an ensemble is trained on: bootstrap samples, folds, or all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+COPIES = 10
+"""Whole-number weights that add up to more than so many times the rows are no longer taken for copies of rows."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """One member's part of the data: numbers of the rows to train on, in that order, and of those it never sees.
+
+    `weighted` says whether the rows keep their weights: not where the weights have decided what was drawn.
+    """
+
+    rows: Any
+    held: Any
+    weighted: bool = True
+
+
+def bags(X: Any, y: Any, weights: Any, labels: Any, size: float | int, seeds: Any) -> list[Share]:
+    """Bootstrap samples: rows drawn with replacement, by a generator of each member's seed (Breiman, 1996).
+
+    Weights that are whole numbers count copies of a row, and the draw is from all copies; other weights go with the
+    rows they belong to. Rows of weight 0 are never drawn. The list that is drawn from is in an order of its rows'
+    contents, so the order of X does not matter. A class that is missing from a sample replaces one of its rows.
+
+    labels: (n,) class of each row as a number, or None.   size: share of the rows, or their number
+    """
+    order = content_order(X, y)
+    pool, weighted = order, weights is not None
+    if weights is not None:
+        counted = bool(np.all(weights == np.floor(weights))) and weights.sum() <= COPIES * len(order)
+        times = weights[order].astype(int) if counted else (weights[order] > 0).astype(int)
+        pool, weighted = np.repeat(order, times), not counted
+    count = max(1, round(size * len(pool))) if isinstance(size, float) else int(size)
+    return [_bag(pool, count, labels, weighted, len(order), seed) for seed in seeds]
+
+
+def _bag(pool: Any, count: int, labels: Any, weighted: bool, n: int, seed: int) -> Share:
+    rng = np.random.default_rng(seed)
+    rows = pool[rng.integers(0, len(pool), count)]
+    if labels is not None:
+        _with_every_class(rows, labels, pool, rng)
+    out = np.ones(n, bool)
+    out[rows] = False
+    return Share(rows, np.flatnonzero(out), weighted)
+
+
+def _with_every_class(rows: Any, labels: Any, pool: Any, rng: np.random.Generator) -> None:
+    """Put a row of each missing class in the place of a row whose class has others, as long as there are such."""
+    for label in np.setdiff1d(labels[pool], labels[rows]):
+        drawn, counts = np.unique(labels[rows], return_counts=True)
+        places = np.flatnonzero(np.isin(labels[rows], drawn[counts > 1]))
+        if not len(places):
+            return
+        rows[rng.choice(places)] = rng.choice(pool[labels[pool] == label])
+
+
+def folds(n: int, labels: Any, count: int, seed: int) -> list[Share]:
+    """K shuffled folds: each member is trained on all but one of them. Stratified where there are labels."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if not 2 <= count <= n:
+        raise ValueError(f"method='folds' takes n_estimators from 2 to the number of rows, {n}, got {count}")
+    stratified = labels is not None and np.bincount(labels).max() >= count  # else there is no fold without the class
+    splitter = (StratifiedKFold if stratified else KFold)(count, shuffle=True, random_state=seed)
+    return [Share(rows, held) for rows, held in splitter.split(np.zeros((n, 1)), labels)]
+
+
+def content_order(X: Any, y: Any) -> Any:
+    """Row numbers in an order that depends on what is in the rows alone; tables of texts keep theirs.
+
+    Rows are sorted by a hash (splitmix64) of their numbers' bits, summed over columns.
+    """
+    n = X.shape[0]
+    thin = hasattr(X, "tocoo")
+    if not thin and not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub"):
+        return np.arange(n)
+    keys = np.zeros(n, np.uint64)
+    if thin:
+        entries = X.tocoo()
+        np.add.at(keys, entries.row, _mixed(_bits(entries.data) ^ _mixed(entries.col.astype(np.uint64) + np.uint64(1))))
+    else:
+        for number, column in enumerate(X.T, 1):
+            keys += _mixed(_bits(column) ^ _mixed(np.full(1, number, np.uint64)))
+    for number, column in enumerate(y.reshape(n, -1).T, 1):
+        keys += _mixed(_bits(column) ^ _mixed(np.full(1, 2**63 + number, np.uint64)))
+    return np.argsort(keys, kind="stable")
+
+
+def _bits(numbers: Any) -> Any:
+    return np.ascontiguousarray(numbers, np.float64).view(np.uint64)
+
+
+def _mixed(z: Any) -> Any:
+    """splitmix64's last steps: all bits of the result depend on all bits of z.   (Steele et al., 2014)"""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

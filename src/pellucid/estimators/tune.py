@@ -1,0 +1,180 @@
+"""Search for good settings, with Optuna: trials side by side, ended early where their validation curve falls behind."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from pellucid.estimators.tuning.choice import choose_estimator
+from pellucid.estimators.tuning.progress import shown
+from pellucid.estimators.tuning.result import Trial, Tuned
+from pellucid.estimators.tuning.rounds import ROUND, Search
+from pellucid.estimators.tuning.space import with_settings
+from pellucid.estimators.tuning.trial import Outcome, StopAfter, folds
+
+
+def tune(
+    X: Any,
+    y: Any,
+    *,
+    budget: float | None = None,
+    trials: int | None = None,
+    estimator: Any = "auto",
+    metric: Any = None,
+    space: Callable[[Any], dict[str, Any]] | None = None,
+    validation: Any = 0.2,
+    cv: Any = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int = -1,
+    verbose: bool = True,
+) -> Tuned:
+    """Find settings that do well on rows that were not trained on, and fit the best on all rows.
+
+    Settings are proposed by Optuna's TPE sampler; a trial whose validation curve is worse than the median of earlier
+    ones is given up (MedianPruner). Trial 0 is the estimator as it was given, so the outcome is never worse than that
+    on the validation rows. Needs `pip install pellucid[optuna]`.
+
+    budget : seconds for search and last fit together (60 if `trials` is not given either); a trial is cut short where
+        the time ends, the last fit is not
+    trials : how many settings to try at most; with `random_state` and without `budget` the result is repeatable
+    estimator : one of pellucid's, whose other parameters are kept; "auto" takes TabularMLP* for data frames, MLP* for
+        arrays, a classifier where y holds classes
+    metric : what is best on the validation rows: "accuracy", "roc_auc", "rmse", a scorer's name such as
+        "neg_log_loss", a function; None is what the estimator watches by itself (accuracy, R²). For a
+        TabularMLPRegressor errors are in units of the target's deviation
+    space : a function that asks an Optuna trial for parameters; see `default_space`
+    validation : the share of rows that judges, or (X, y); `cv` in its place: a number of folds, or a splitter
+    n_jobs : trials side by side, each on one thread; -1 for all processors. It does not change the result.
+
+    Ctrl-C ends the search; the best so far is fitted and returned.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = tune(X, y, trials=3, random_state=0, verbose=False)
+    >>> found.best_value > 0.9, len(found.trials), found.best_estimator.score(X, y) > 0.9
+    (True, 3, True)
+    """
+    optuna = _optuna()
+    begin = time.monotonic()
+    seconds, most = _limits(budget, trials)
+    rng = check_random_state(random_state)
+    seed = int(rng.randint(2**31 - 1))
+    chosen = choose_estimator(estimator, X, y)
+    base = _prepared(chosen, metric, seed)
+    parts = folds(base, X, y, sample_weight, validation, cv, seed)
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of trials that were cut, clipped batches, experimental parts of Optuna
+            search = Search(optuna, base, parts, space, seed, most, begin + seconds, _jobs(n_jobs))
+            with shown(search, begin, seconds, verbose):
+                search.run()
+    finally:
+        optuna.logging.set_verbosity(before)
+    best = search.best()
+    sign, name = best[1].sign, metric if isinstance(metric, str) else best[1].metric
+    fitted = _refitted(base, best, X, y, sample_weight, chosen.threads)
+    seen = min(len(best[1].values), len(parts))  # with fewer folds a mean cannot be compared
+    records = [
+        Trial(
+            i,
+            settings,
+            out.state,
+            None if out.value is None or len(out.values) < seen else sign * out.value,
+            round(float(np.mean(out.epochs))) if out.epochs else 0,
+            out.seconds,
+            tuple(_mean_curve(out.curves)),
+        )
+        for i, (settings, out) in enumerate(search.done)
+    ]
+    return Tuned(
+        fitted,
+        best[0],
+        sign * float(best[1].value),  # type: ignore[arg-type]
+        round(float(np.mean(best[1].epochs))),
+        name,
+        "min" if sign < 0 else "max",
+        records,
+        time.monotonic() - begin,
+        search.stopped,
+        search.study,
+    )
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError("tune needs Optuna: pip install pellucid[optuna]") from error
+    return optuna
+
+
+def _limits(budget: float | None, trials: int | None) -> tuple[float, float]:
+    """Seconds and trials, infinite where not given."""
+    if budget is None and trials is None:
+        budget = 60.0
+    if budget is not None and not (isinstance(budget, int | float) and budget > 0):
+        raise ValueError(f"tune: budget is a number of seconds above 0, got {budget!r}")
+    if trials is not None and not (isinstance(trials, int | np.integer) and trials >= 1):
+        raise ValueError(f"tune: trials is a whole number from 1, got {trials!r}")
+    return (np.inf if budget is None else float(budget)), (np.inf if trials is None else int(trials))
+
+
+def _jobs(n_jobs: int) -> int:
+    from pellucid.engine.native.run import default_threads
+
+    if n_jobs == -1:
+        return min(default_threads(), ROUND)
+    if not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
+        raise ValueError(f"tune: n_jobs is a whole number from 1, or -1 for all processors, got {n_jobs!r}")
+    return int(n_jobs)
+
+
+def _prepared(estimator: Any, metric: Any, seed: int) -> Any:
+    """The estimator as every trial begins with it."""
+    base = clone(estimator)
+    if getattr(base, "solver", None) == "lbfgs" and base.optimizer is None:
+        raise ValueError("tune watches validation curves, and solver='lbfgs' has none: take 'adam' or 'sgd'")
+    base.set_params(verbose=False, threads=1)
+    if hasattr(base, "early_stopping"):
+        base.set_params(early_stopping=True)
+    if metric is not None:
+        base.set_params(monitor=metric)
+    if base.random_state is None:
+        base.set_params(random_state=seed)
+    return base
+
+
+def _refitted(
+    base: Any, best: tuple[dict[str, Any], Outcome], X: Any, y: Any, weights: Any, threads: int | None
+) -> Any:
+    """The best settings on all rows, for as many epochs as were best on the validation rows.
+
+    Its parameters are those of the trial: a clone would hold out rows again, and stop by itself.
+    """
+    made = with_settings(base, best[0]).set_params(threads=threads)
+    last = StopAfter(max(round(float(np.mean(best[1].epochs))), 1))
+    meant = {"early_stopping": False, "n_iter_no_change": np.inf, "validation_fraction": 0.0, "patience": None}
+    known = made.get_params(deep=False)
+    if "early_stopping" in known:
+        del meant["validation_fraction"]
+    changed = {name: value for name, value in meant.items() if name in known} | {"callbacks": [*made.callbacks, last]}
+    before = {name: known[name] for name in changed}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is meant
+        return made.set_params(**changed).fit(X, y, sample_weight=weights).set_params(**before)
+
+
+def _mean_curve(curves: list[list[float]]) -> list[float]:
+    """The mean over folds, as far as all of them go."""
+    shortest = min((len(c) for c in curves), default=0)
+    return np.mean([c[:shortest] for c in curves], axis=0).tolist() if shortest else []

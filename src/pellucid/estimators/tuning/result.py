@@ -1,0 +1,95 @@
+"""What a search found: the best estimator, its settings, and a table of everything that was tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 5
+"""Trials in the printed table."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting that was tried. `value` is the best of `curve`, in epoch `epochs`; with folds their means.
+
+    `state` is "complete", "pruned" (it fell behind), "cut" (the time was over, or Ctrl-C) or "failed" (it diverged).
+    """
+
+    number: int
+    params: dict[str, Any]
+    state: str
+    value: float | None
+    epochs: int
+    seconds: float
+    curve: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The outcome of `tune`. `best_estimator` is fitted on all rows; trial 0 is the estimator as it was given."""
+
+    best_estimator: Any
+    best_params: dict[str, Any]
+    best_value: float
+    best_epochs: int
+    metric: str
+    mode: str  # "max" or "min"
+    trials: list[Trial]
+    seconds: float
+    stopped: str
+    study: Any = field(repr=False)  # Optuna's, for its plots
+
+    def ranked(self) -> list[Trial]:
+        """Trials that were judged on all the rows there are for it, the best first."""
+        sign = -1.0 if self.mode == "min" else 1.0
+        known = [t for t in self.trials if t.value is not None and t.state != "pruned"]
+        return sorted(known, key=lambda t: (-sign * float(t.value or 0.0), t.number))
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each trial: number, state, value of the metric, epochs, seconds, and every parameter."""
+        import pandas as pd
+
+        fixed = [
+            {"trial": t.number, "state": t.state, self.metric: t.value, "epochs": t.epochs, "seconds": t.seconds}
+            for t in self.trials
+        ]
+        return pd.DataFrame([row | t.params for row, t in zip(fixed, self.trials, strict=True)])
+
+    def __str__(self) -> str:
+        """The best settings, and how they compare."""
+        given = self.trials[0].value
+        beside = "" if given is None or not self.best_params else f"; {_short(given)} as given"
+        states = Counter(t.state for t in self.trials)
+        counts = ", ".join(f"{n} {state}" for state, n in states.items())
+        lines = [
+            f"{self.metric} {_short(self.best_value)} on the validation rows{beside}",
+            f"{len(self.trials)} trials in {self.seconds:.1f} s ({counts}): {self.stopped}",
+            "",
+        ]
+        if self.best_params:
+            width = max(len(name) for name in self.best_params)
+            lines += [f"  {name:<{width}}  {_short(value)}" for name, value in self.best_params.items()]
+        else:
+            lines.append("  nothing was better than the estimator as it was given")
+        return "\n".join([*lines, "", *_table(self.metric, self.ranked()[:SHOWN])])
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _table(metric: str, trials: list[Trial]) -> list[str]:
+    """Lines of aligned columns, only those parameters that differ."""
+    names = list(dict.fromkeys(name for t in trials for name in t.params))
+    differ = [n for n in names if len({_short(t.params.get(n)) for t in trials}) > 1]
+    rows = [["trial", metric, "epochs", *(n.partition("__")[2] or n for n in differ)]]
+    for t in trials:
+        found = [_short(t.params[n]) if n in t.params else "·" for n in differ]
+        rows.append([str(t.number), f"{t.value:.4f}", str(t.epochs), *found])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

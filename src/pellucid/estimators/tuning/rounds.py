@@ -1,0 +1,145 @@
+"""The rounds of a search: trials side by side on threads, with Optuna to propose settings and to give up on some."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from pellucid.estimators.tuning.space import default_space
+from pellucid.estimators.tuning.trial import Fold, Outcome, try_out
+from pellucid.train.loop import HALT
+
+ROUND = 8
+"""Trials in a round. A trial learns from the rounds before its own only, so that the result does not depend on how many
+run side by side, nor on which is done first."""
+
+WARM_UP = 5
+"""Epochs before a trial can be found to be behind."""
+
+
+@dataclass
+class Search:
+    """The rounds of a search. `done` has (settings, outcome) of every trial that began."""
+
+    optuna: Any
+    base: Any
+    parts: list[Fold]
+    space: Callable[[Any], dict[str, Any]] | None
+    seed: int
+    trials: float
+    deadline: float
+    jobs: int
+    done: list[tuple[dict[str, Any], Outcome]] = field(default_factory=list)
+    stopped: str = ""
+    running: list[Future[Outcome]] = field(default_factory=list)
+    seen: list[Outcome] = field(default_factory=list)  # as they come in
+
+    def __post_init__(self) -> None:
+        optuna = self.optuna
+        self.study = optuna.create_study(
+            direction="maximize",
+            sampler=optuna.samplers.TPESampler(seed=self.seed, constant_liar=True),
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=WARM_UP),
+        )
+        self.halt = threading.Event()
+        self.lanes: SimpleQueue[int] = SimpleQueue()
+        for lane in range(self.jobs):
+            self.lanes.put(lane)
+
+    def run(self) -> None:
+        """Rounds, until trials or time are at an end, or Ctrl-C."""
+        with ThreadPoolExecutor(self.jobs, thread_name_prefix="pellucid") as pool:
+            while not self.stopped:
+                self._round(pool, int(min(ROUND, self.trials - len(self.done))))
+                if len(self.done) >= self.trials:
+                    self.stopped = self.stopped or "all trials done"
+                elif time.monotonic() >= self._end():
+                    self.stopped = self.stopped or "the time is over"
+
+    def _round(self, pool: ThreadPoolExecutor, size: int) -> None:
+        asked = [self.study.ask() for _ in range(size)]
+        settings = [self._settings(trial, len(self.done) + i) for i, trial in enumerate(asked)]
+        self.running = [
+            pool.submit(contextvars.copy_context().run, self._work, trial, chosen)
+            for trial, chosen in zip(asked, settings, strict=True)
+        ]
+        try:
+            while wait(self.running, timeout=0.2).not_done:
+                if any(f.done() and not f.cancelled() and f.exception() for f in self.running):
+                    self._give_up()  # wrong data fail in every trial: no need to see it eight times
+        except KeyboardInterrupt:
+            self.stopped = "interrupted by the user (Ctrl-C)"
+            self._give_up()
+            wait(self.running)
+        for trial, chosen, future in zip(asked, settings, self.running, strict=True):
+            out = Outcome("cut") if future.cancelled() else future.result()
+            state = self.optuna.trial.TrialState
+            told = {"complete": state.COMPLETE, "pruned": state.PRUNED}.get(out.state, state.FAIL)
+            if out.state == "cut" and out.value is not None:
+                told = state.COMPLETE
+            self.study.tell(trial, out.value if told == state.COMPLETE else None, state=told)
+            if out.state != "cut" or out.value is not None:
+                self.done.append((chosen, out))
+
+    def _give_up(self) -> None:
+        self.halt.set()
+        for future in self.running:
+            future.cancel()
+
+    def _settings(self, trial: Any, number: int) -> dict[str, Any]:
+        if number == 0:
+            return {}  # the estimator as it was given
+        if self.space is not None:
+            return dict(self.space(trial))
+        return default_space(trial, self.base, len(self.parts[0].train[1]))
+
+    def _work(self, trial: Any, settings: dict[str, Any]) -> Outcome:
+        from pellucid.engine.native import cache
+        from pellucid.engine.native.blas import LANE
+
+        def behind(value: float, step: int) -> bool:
+            trial.report(value, step)
+            return bool(trial.should_prune())
+
+        HALT.set(self.halt)
+        lane = self.lanes.get()
+        LANE.set(lane)
+        try:
+            with cache.silent():
+                out = try_out(self.base, settings, self.parts, self._limit(), behind)
+            self.seen.append(out)
+            return out
+        finally:
+            self.lanes.put(lane)
+
+    def _limit(self) -> float:
+        """When a trial that begins now has to end, so that a last fit with its settings has time, too."""
+        now, folds = time.monotonic(), len(self.parts)
+        return min(self._end(), now + (self.deadline - now) * folds / (folds + 1))
+
+    def _end(self) -> float:
+        """When the search has to end, so that there is time to fit the best so far on all rows."""
+        known = [out for out in list(self.seen) if out.value is not None]
+        if not known or not np.isfinite(self.deadline):
+            return self.deadline
+        best = max(known, key=lambda out: float(out.value))  # type: ignore[arg-type]
+        return self.deadline - best.seconds / len(best.values)
+
+    def best(self) -> tuple[dict[str, Any], Outcome]:
+        """Settings and outcome of the best trial that saw every fold."""
+        whole = [d for d in self.done if d[1].value is not None and d[1].state != "failed"]
+        whole = [d for d in whole if len(d[1].values) == len(self.parts)] or whole
+        if not whole:
+            for _, out in self.done:
+                if out.error is not None:
+                    raise out.error
+            raise ValueError(f"no trial got through its first epoch ({self.stopped}): give a larger budget")
+        return max(whole, key=lambda d: float(d[1].value))  # type: ignore[arg-type]

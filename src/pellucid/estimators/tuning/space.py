@@ -1,0 +1,72 @@
+"""What a search tries: spaces of settings that suit most data, and how settings are put on an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from pellucid.estimators.settings import NetworkSettings, TrainingSettings
+from pellucid.estimators.tabular_base import BaseTabularMLP
+
+GROUPS = {"training": TrainingSettings, "network": NetworkSettings}
+"""Parameters that hold settings of their own."""
+
+
+def default_space(trial: Any, estimator: Any, rows: int | None = None) -> dict[str, Any]:
+    """Parameters of an estimator, asked of a trial of Optuna. `rows`, where known, limits the batch size.
+
+    ====================  ==============================================  ==================================
+    parameter             MLPClassifier, MLPRegressor                     TabularMLPClassifier, -Regressor
+    ====================  ==============================================  ==================================
+    hidden_layer_sizes    1 to 4 layers of 32, 64, 128, 256 or 512        2 to 4 layers of 64, 128, 256, 512
+    activation            relu, silu, mish                                relu, selu, mish
+    learning_rate_init    0.0002 to 0.02, log-uniform                     0.01 to 0.2, log-uniform
+    max_iter              as given                                        16, 32, 64, 128
+    batch_size            64, 128, 256, 512: at least 8 batches           the same
+    dropout               0, or 0.05 to 0.5                               the same
+    weight decay          0, or 0.0001 to 0.3, log-uniform, decoupled     none
+    label_smoothing       0, 0.05, 0.1: classifiers, unless the           the same
+                          metric is the loss itself
+    ====================  ==============================================  ==================================
+
+    To search more, call it from a space of one's own:
+    `space=lambda trial: {**default_space(trial, clf), "norm": trial.suggest_categorical("norm", ["batch", "layer"])}`.
+    """
+    table = isinstance(estimator, BaseTabularMLP)  # its inputs, weights and rates are scaled in another way
+    layers = trial.suggest_int("layers", 2 if table else 1, 4)
+    width = trial.suggest_categorical("width", (64, 128, 256, 512) if table else (32, 64, 128, 256, 512))
+    batches = [b for b in (64, 128, 256, 512) if b == 64 or rows is None or 8 * b <= rows]
+    slowest, fastest = (0.01, 0.2) if table else (2e-4, 2e-2)
+    tried: dict[str, Any] = {
+        "hidden_layer_sizes": (width,) * layers,
+        "activation": trial.suggest_categorical("activation", ("relu", "selu" if table else "silu", "mish")),
+        "learning_rate_init": trial.suggest_float("learning_rate_init", slowest, fastest, log=True),
+        "batch_size": trial.suggest_categorical("batch_size", batches),
+        "dropout": 0.0,
+    }
+    if table:
+        tried["max_iter"] = trial.suggest_categorical("max_iter", (16, 32, 64, 128))
+    if trial.suggest_categorical("with_dropout", (False, True)):
+        tried["dropout"] = trial.suggest_float("dropout", 0.05, 0.5)
+    if not table:
+        tried["training__weight_decay"] = 0.0
+        if trial.suggest_categorical("with_decay", (False, True)):
+            tried["training__weight_decay"] = trial.suggest_float("weight_decay", 1e-4, 0.3, log=True)
+    if hasattr(estimator, "label_smoothing") and estimator.monitor != "loss":
+        tried["label_smoothing"] = trial.suggest_categorical("label_smoothing", (0.0, 0.05, 0.1))
+    return tried
+
+
+def with_settings(estimator: Any, settings: dict[str, Any]) -> Any:
+    """A fresh estimator with these parameters; groups of settings that are still None come to life.
+
+    >>> from pellucid.estimators import MLPRegressor
+    >>> with_settings(MLPRegressor(), {"training__weight_decay": 0.1}).training
+    TrainingSettings(weight_decay=0.1)
+    """
+    made = clone(estimator)
+    for group, kind in GROUPS.items():
+        if any(name.startswith(f"{group}__") for name in settings) and getattr(made, group, None) is None:
+            made.set_params(**{group: kind()})
+    return made.set_params(**settings)

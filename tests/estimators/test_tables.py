@@ -1,0 +1,327 @@
+"""TablePreprocessor: frames and arrays of all kinds of columns as numbers (J01 - J03, J05)."""
+
+import json
+import pickle
+from datetime import date, datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pellucid.estimators import SmoothRobustScaler, TablePreprocessor
+from pellucid.estimators.scaling import SCALINGS, weighted_quantiles
+from pellucid.estimators.table_storage import TableError
+
+N = 120
+
+
+def frame(seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    made = pd.DataFrame(
+        {
+            "z": rng.normal(size=N),
+            "age": rng.integers(0, 50, N),
+            "city": rng.choice(list("abcdefghijkl"), N),
+            "sex": pd.Series(rng.choice(["m", "f"], N)).astype("category"),
+            "ok": rng.random(N) > 0.5,
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 9999, N), unit="h"),
+            "grade": rng.choice(["p", "q", "r"], N),
+        }
+    )
+    made.loc[3:9, "z"] = np.nan
+    made.loc[5, "city"] = None
+    made.loc[6, "when"] = pd.NaT
+    return made
+
+
+def as_polars(df: pd.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame({name: [None if pd.isna(v) else v for v in df[name].tolist()] for name in df})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([TablePreprocessor(), TablePreprocessor("standard"), SmoothRobustScaler()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_kinds_names_and_layout():
+    df = frame()
+    pre = TablePreprocessor().fit(df)
+    assert pre.kinds_ == {
+        "age": "numeric",
+        "city": "category",
+        "grade": "category",
+        "ok": "boolean",
+        "sex": "category",
+        "when": "datetime",
+        "z": "numeric",
+    }
+    names = pre.get_feature_names_out().tolist()
+    assert names[:2] == ["age", "when_elapsed"]
+    assert names[-8:-6] == ["when_elapsed_missing", "z_missing"]
+    assert names[-6:] == ["grade_p", "grade_q", "grade_r", "ok_True", "sex_m", "city_code"]
+    made = pre.transform(df)
+    assert made.shape == (N, len(names))
+    assert pre.embedding_sizes_ == (13,)
+    codes = made[:, -1]
+    assert codes[5] == 0
+    assert set(np.delete(codes, 5)) <= set(range(1, 13))
+    assert np.isfinite(made).all()
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_the_order_of_columns_changes_no_bit(scaling):
+    df = frame()
+    usual = TablePreprocessor(scaling).fit(df)
+    turned = TablePreprocessor(scaling).fit(df[df.columns[::-1]])
+    assert_array_equal(usual.transform(df), turned.transform(df))
+    assert_array_equal(usual.transform(df), usual.transform(df[sorted(df)]))
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_pandas_and_polars_give_the_same(scaling):
+    df = frame()
+    assert_array_equal(
+        TablePreprocessor(scaling).fit_transform(df), TablePreprocessor(scaling).fit_transform(as_polars(df))
+    )
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_plain_data_bring_it_back_exactly(scaling):
+    df, other = frame(), frame(1)
+    pre = TablePreprocessor(scaling, one_hot_max=4, dtype="float32", categorical=["age"]).fit(df)
+    data, arrays = pre.to_dict()
+    assert all(array.dtype.kind in "iuf" for array in arrays.values())
+    again = TablePreprocessor.from_dict(json.loads(json.dumps(data)), {k: v.copy() for k, v in arrays.items()})
+    assert_array_equal(again.transform(other), pre.transform(other))
+    assert again.transform(other).dtype == np.float32
+    assert again.get_feature_names_out().tolist() == pre.get_feature_names_out().tolist()
+    assert again.get_params() == {**pre.get_params(), "categorical": ["age"]}
+    assert again.embedding_sizes_ == pre.embedding_sizes_
+
+
+def test_damaged_data_are_refused():
+    data, arrays = TablePreprocessor().fit(frame()).to_dict()
+    with pytest.raises(TableError, match="describe no table preprocessor: KeyError"):
+        TablePreprocessor.from_dict({k: v for k, v in data.items() if k != "kinds"}, arrays)
+    with pytest.raises(TableError, match="scaling is one of"):
+        TablePreprocessor.from_dict({**data, "params": {**data["params"], "scaling": "os.system"}}, arrays)
+    with pytest.raises(TableError, match="not what pellucid writes"):
+        TablePreprocessor.from_dict({**data, "kinds": {**data["kinds"], "z": "exec"}}, arrays)
+
+
+def test_pickle_clone_and_frames_out():
+    df = frame()
+    pre = TablePreprocessor("standard").fit(df)
+    assert_array_equal(pickle.loads(pickle.dumps(pre)).transform(df), pre.transform(df))
+    assert not hasattr(clone(pre), "kinds_")
+    out = TablePreprocessor("standard").set_output(transform="pandas").fit_transform(df)
+    assert out.columns.tolist() == pre.get_feature_names_out().tolist()
+    assert_array_equal(out.to_numpy(), pre.transform(df))
+
+
+# numbers
+
+
+def test_robust_scale_and_smooth_clip_by_hand():  # J01
+    x = np.array([1.0, 2.0, 3.0, 4.0, 100.0])
+    z = (x - 3.0) / 2.0
+    made = TablePreprocessor().fit_transform(x[:, None])[:, 0]
+    assert_allclose(made, z / np.sqrt(1 + (z / 3) ** 2))
+    assert np.abs(made).max() < 3
+    assert TablePreprocessor().fit_transform(np.array([[0.0]] * 9 + [[4.0]]))[-1, 0] == pytest.approx(
+        2 / np.sqrt(1 + 4 / 9)
+    )  # both quartiles are 0: half the range
+    assert not TablePreprocessor().fit(np.ones((5, 1))).transform(np.array([[7.0]])).any()
+
+
+@given(st.lists(st.integers(0, 3), min_size=3, max_size=12).filter(lambda w: sum(w) > 1), st.floats(0, 1))
+@settings(max_examples=60, deadline=None)
+def test_weights_count_rows(weights, share):
+    x = np.random.default_rng(len(weights)).normal(size=(len(weights), 2))
+    w = np.array(weights)
+    expected = np.quantile(np.repeat(x, w, axis=0), share, axis=0)
+    assert_allclose(weighted_quantiles(x, (share,), w)[0], expected, atol=1e-12)
+
+
+def test_standard_centre_quantile():  # J05, J03
+    x = np.random.default_rng(0).exponential(size=(500, 3)) * [1, 10, 100]
+    standard = TablePreprocessor("standard").fit_transform(x)
+    assert_allclose(standard.mean(0), 0, atol=1e-12)
+    assert_allclose(standard.std(0), 1)
+    assert_allclose(TablePreprocessor("centre").fit_transform(x), x - x.mean(0), atol=1e-10)
+    assert_array_equal(TablePreprocessor(None).fit_transform(x), x)
+    quantile = TablePreprocessor("quantile").fit_transform(x)
+    assert_allclose(np.quantile(quantile, [0.16, 0.5, 0.84], axis=0)[:, 0], [-1, 0, 1], atol=0.1)
+
+
+def test_units_do_not_matter():  # J01: kilometres or millimetres
+    x = np.random.default_rng(0).normal(size=(100, 3))
+    for scaling in ("robust", "standard", "quantile", "pca", "whiten"):
+        a, b = (TablePreprocessor(scaling).fit_transform(x * unit) for unit in (1.0, 1e6))
+        assert_allclose(a, b, atol=1e-6)
+
+
+def test_pca_decorrelates_and_whitening_gives_unit_covariance():  # J02
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 4)) @ rng.normal(size=(4, 4))
+    turned = np.cov(TablePreprocessor("pca").fit_transform(x).T)
+    assert_allclose(turned - np.diag(np.diag(turned)), 0, atol=1e-10)
+    x5 = np.column_stack([x, x[:, 0] + x[:, 1], np.ones(400)])  # two columns say nothing new
+    pre = TablePreprocessor("whiten")
+    assert_allclose(np.cov(pre.fit_transform(x5).T), np.eye(4), atol=1e-9)
+    assert pre.get_feature_names_out().tolist() == ["pca0", "pca1", "pca2", "pca3"]
+
+
+# missing
+
+
+def test_medians_and_indicators():
+    X = np.array([[1.0, 5.0], [np.nan, 6.0], [3.0, 8.0]])
+    pre = TablePreprocessor(None).fit(X)
+    assert pre.transform(X).tolist() == [[1, 5, 0], [2, 6, 1], [3, 8, 0]]
+    # missing for the first time: imputed, no indicator
+    assert pre.transform(np.array([[np.nan, np.nan]])).tolist() == [[2, 6, 1]]
+    assert TablePreprocessor(None, missing="median").fit_transform(X).tolist() == [[1, 5], [2, 6], [3, 8]]
+    with pytest.raises(ValueError, match=r"column 'x0' has a missing value .* in row 1"):
+        TablePreprocessor(missing="error").fit(X)
+    with pytest.raises(ValueError, match=r"column 'x1' has a missing value .* in row 0"):
+        TablePreprocessor(missing="error").fit(X[[0, 2]]).transform(np.array([[1.0, np.nan]]))
+
+
+@pytest.mark.parametrize("column", [[np.nan] * 3, [None] * 3, [pd.NaT] * 3])
+def test_a_column_without_values_is_named(column):
+    with pytest.raises(ValueError, match="column 'b' has no values at all, 3 of 3"):
+        TablePreprocessor().fit(pd.DataFrame({"a": [1, 2, 3], "b": column}))
+
+
+def test_infinite_values_are_named():
+    df = frame()
+    df.loc[17, "z"] = -np.inf
+    with pytest.raises(ValueError, match="column 'z' has an infinite value in row 17"):
+        TablePreprocessor().fit(df)
+    with pytest.raises(ValueError, match="column 'z' has an infinite value in row 17"):
+        TablePreprocessor().fit(frame()).transform(df)
+
+
+# categories
+
+
+def test_two_categories_share_a_column_and_unknown_ones_are_zeros():
+    df = pd.DataFrame({"two": ["a", "b", None, "a"], "three": ["x", "y", "z", None], "many": list("pqrs")})
+    pre = TablePreprocessor(None, one_hot_max=3).fit(df)
+    assert pre.get_feature_names_out().tolist() == ["three_x", "three_y", "three_z", "two_b", "many_code"]
+    assert pre.transform(df).tolist() == [[1, 0, 0, -1, 1], [0, 1, 0, 1, 2], [0, 0, 1, 0, 3], [0, 0, 0, -1, 4]]
+    new = pd.DataFrame({"two": ["?", None], "three": ["?", None], "many": ["?", None]})
+    assert not pre.transform(new).any()
+
+
+def test_booleans_are_plus_and_minus_one_and_may_be_missing():
+    pre = TablePreprocessor(None).fit(pd.DataFrame({"b": [True, True, True]}))
+    nullable = pd.DataFrame({"b": pd.array([True, False, None], "boolean")})
+    for rows in (nullable, pl.DataFrame({"b": [True, False, None]}), pd.DataFrame({"b": [1.0, 0.0, np.nan]})):
+        assert pre.transform(rows)[:, 0].tolist() == [1, -1, 0]
+
+
+def test_integers_may_be_categories():
+    X = np.array([[1.0, 10], [2, 20], [3, 10], [np.nan, 20]])
+    pre = TablePreprocessor(None, categorical=[0]).fit(X)
+    assert pre.get_feature_names_out().tolist() == ["x1", "x0_1", "x0_2", "x0_3"]
+    assert pre.transform(X)[:, 1:].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    df = pd.DataFrame({"n": [1, 2, 3], "c": [1, 2, 2]})
+    by_name = TablePreprocessor(None, categorical="c").fit(df)
+    assert by_name.kinds_ == {"c": "category", "n": "numeric"}
+    # a missing value makes floats of integers: they are the same categories
+    assert_array_equal(by_name.transform(df.astype({"c": float})), by_name.transform(df))
+    with pytest.raises(ValueError, match="categorical names 'd', but the columns are 'n', 'c'"):
+        TablePreprocessor(categorical="d").fit(df)
+
+
+def test_objects_are_what_their_values_are():
+    X = np.empty((3, 5), object)
+    X[:, 0], X[:, 1], X[:, 2] = [1, 2.5, None], ["a", "b", "c"], [True, None, False]
+    X[:, 3], X[:, 4] = [date(2020, 1, 1), datetime(2020, 1, 2, 3), None], [1, "a", None]
+    pre = TablePreprocessor().fit(X)
+    assert list(pre.kinds_.values()) == ["numeric", "category", "boolean", "datetime", "category"]
+    X[1, 1] = {"not": "a value"}
+    with pytest.raises(TypeError, match="column 'x1': an argument must be a string or a number"):
+        TablePreprocessor().fit(X)
+    with pytest.raises(TypeError, match="column 'x1': an argument must be a string or a number, got a dict in row 1"):
+        pre.transform(X)
+    X[1, 1], X[0, 0] = "b", "text"
+    with pytest.raises(TypeError, match="column 'x0' holds numbers, got 'text' in row 0"):
+        pre.transform(X)
+
+
+# dates
+
+
+def test_dates_become_numbers():
+    when = pd.Series(pd.to_datetime(["2020-01-06 00:00", "2020-01-07 06:00", "2021-07-06 12:00"]))
+    pre = TablePreprocessor(None).fit(pd.DataFrame({"t": when}))
+    made = dict(zip(pre.get_feature_names_out(), pre.transform(pd.DataFrame({"t": when})).T, strict=True))
+    assert_allclose(made["t_elapsed"], [0, 1.25, 547.5])
+    assert made["t_year"].tolist() == [2020, 2020, 2021]
+    assert_allclose(made["t_month_sin"], [0, 0, 0], atol=1e-12)  # January, July
+    assert_allclose(made["t_month_cos"], [1, 1, -1])
+    assert_allclose(made["t_weekday_cos"], np.cos(2 * np.pi * np.array([0, 1, 1]) / 7))
+    assert_allclose(made["t_hour_sin"], [0, 1, 0], atol=1e-12)
+
+
+def test_only_what_varies_is_used_and_zones_are_wall_time():
+    day = pd.date_range("2024-03-04 09:00", periods=3, freq="D", tz="Europe/Paris")
+    pre = TablePreprocessor(None).fit(pd.DataFrame({"t": day}))
+    assert pre.get_feature_names_out().tolist() == ["t_elapsed", "t_weekday_sin", "t_weekday_cos"]
+    plain = pd.DataFrame({"t": day.tz_localize(None)})
+    assert_array_equal(pre.transform(plain), pre.transform(pd.DataFrame({"t": day})))
+
+
+def test_durations_are_seconds():
+    df = pd.DataFrame({"d": pd.to_timedelta([60, 120, None], unit="s")})
+    assert TablePreprocessor(None, missing="median").fit_transform(df)[:, 0].tolist() == [60, 120, 90]
+
+
+# columns at prediction
+
+
+def test_other_columns_are_named():
+    pre = TablePreprocessor().fit(frame())
+    with pytest.raises(ValueError, match=r"missing now: 'age', 'z'$"):
+        pre.transform(frame().drop(columns=["z", "age"]))
+    with pytest.raises(ValueError, match=r"not seen in fit: 'more'$"):
+        pre.transform(frame().assign(more=1))
+    with pytest.raises(ValueError, match="missing now: 'z'; not seen in fit: 'Z'"):
+        pre.transform(frame().rename(columns={"z": "Z"}))
+    with pytest.raises(ValueError, match="X has 3 features, but TablePreprocessor is expecting 7 features"):
+        pre.transform(np.zeros((2, 3)))
+
+
+def test_arrays_for_named_columns_go_by_place():
+    df = frame()[["z", "age"]]
+    pre = TablePreprocessor().fit(df)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        made = pre.transform(df.to_numpy())
+    assert_array_equal(made, pre.transform(df))
+
+
+def test_bad_tables_and_parameters():
+    for bad, text in (
+        ({"scaling": "log"}, "scaling is one of 'robust'"),
+        ({"missing": "drop"}, "missing is one of"),
+        ({"one_hot_max": -1}, "one_hot_max is a whole number"),
+        ({"dtype": "float16"}, "dtype is"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            TablePreprocessor(**bad).fit(np.ones((3, 1)))
+    with pytest.raises(ValueError, match="unique column names"):
+        TablePreprocessor().fit(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
+    with pytest.raises(TypeError, match="got a lazy one"):
+        TablePreprocessor().fit(pl.LazyFrame({"a": [1]}))
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        TablePreprocessor().fit(pd.DataFrame({"a": []}))

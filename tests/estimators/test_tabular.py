@@ -1,0 +1,333 @@
+"""TabularMLPClassifier and TabularMLPRegressor: tables in, predictions out."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
+from sklearn.metrics import log_loss, r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neural_network import MLPRegressor as SklearnMLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pellucid as pel
+from pellucid import nn
+from pellucid.estimators import TabularMLPClassifier, TabularMLPRegressor
+from pellucid.estimators.recipe import auto_batch, auto_epochs
+
+BOTH = (TabularMLPClassifier, TabularMLPRegressor)
+QUICK = {"hidden_layer_sizes": (24, 24), "max_iter": 24, "random_state": 0, "engine": "numpy"}
+
+
+def table(rows: int = 300, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Columns of all kinds, some missing; and what they make up together."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "width": rng.normal(5, 2, rows),
+            "height": rng.exponential(3, rows),
+            "colour": rng.choice(["red", "green", "blue"], rows),
+            "city": rng.choice([f"city{i}" for i in range(15)], rows),
+            "new": rng.random(rows) > 0.5,
+            "when": pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 700, rows), unit="D"),
+        }
+    )
+    value = (
+        100 + 20 * X["width"] + 30 * (X["colour"] == "red") - 25 * X["new"] + 5 * (X["city"].str[4:].astype(int) % 3)
+    )
+    X.loc[::17, "height"] = np.nan
+    X.loc[5::23, "colour"] = None
+    return X, value.to_numpy()
+
+
+def labels(value: np.ndarray) -> np.ndarray:
+    return np.select([value < 185, value < 215], ["low", "middle"], "high")
+
+
+def fitted(kind, **settings):
+    X, value = table()
+    y = labels(value) if kind is TabularMLPClassifier else value
+    return kind(**{**QUICK, **settings}).fit(X, y), X, y
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        # one full batch of all rows in float64: what the checks compare to the last digits must not depend on a split
+        kind((16,), max_iter=60, batch_size=100, validation_fraction=0, dtype="float64", engine="numpy")
+        for kind in BOTH
+    ]
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_table_of_all_kinds_is_learned(kind):
+    model, X, _ = fitted(kind)
+    test, value = table(seed=1)
+    y = labels(value) if kind is TabularMLPClassifier else value
+    assert model.score(test, y) > 0.8
+    assert model.feature_names_in_.tolist() == list(X)
+    assert model.n_features_in_ == 6
+    assert len(model.loss_curve_) == len(model.validation_scores_) == model.n_iter_ == 24
+    assert len(model.validation_loss_curve_) == 24
+    assert model.loss_curve_[-1] < model.loss_curve_[0]
+    assert model.transform(test).shape == (300, 24)
+    assert any(isinstance(layer, nn.Embed) for _, layer in model.estimator_.model_.net.children)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_best_epoch_is_kept_the_last_of_equals(kind):
+    model, *_ = fitted(kind)
+    best = max(model.validation_scores_)
+    assert model.best_validation_score_ == pytest.approx(best)
+    assert model.best_iter_ == 24 - model.validation_scores_[::-1].index(best)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_order_of_columns_changes_no_bit(kind):
+    model, X, y = fitted(kind)
+    turned = clone(model).fit(X[X.columns[::-1]], y)
+    assert_array_equal(turned.predict(X), model.predict(X))
+    assert_array_equal(model.predict(X[sorted(X)]), model.predict(X))
+    polars = pl.DataFrame({name: [None if pd.isna(v) else v for v in X[name].tolist()] for name in X})
+    assert_array_equal(clone(model).fit(polars, y).predict(polars), model.predict(X))
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_repeated_fits_and_pickles_agree_to_the_bit(kind):
+    model, X, y = fitted(kind)
+    assert_array_equal(clone(model).fit(X, y).predict(X), model.predict(X))
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert again.get_params().keys() == model.get_params().keys()
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_validation_rows_teach_the_preprocessor_nothing(kind):
+    X, value = table()
+    y = labels(value) if kind is TabularMLPClassifier else value
+    model = kind(**QUICK).fit(X, y)
+    rng = np.random.RandomState(0)
+    model_rows = clone(model)
+    model_rows._begin_target(y, None)
+    inside, outside = model_rows._split(y, rng)
+    assert len(outside) == 60
+    other = X.copy()
+    # what only validation rows have: a huge number and a new category
+    other.loc[outside, "width"] = 1e6
+    other.loc[outside, "city"] = "elsewhere"
+    changed = kind(**QUICK).fit(other, y)
+    assert "elsewhere" not in changed.preprocessor_.categories_["city"]
+    assert_array_equal(changed.preprocessor_.transform(X.iloc[inside]), model.preprocessor_.transform(X.iloc[inside]))
+    assert changed.validation_scores_ != model.validation_scores_
+    assert changed.loss_curve_ == model.loss_curve_  # the training rows are the same, and so is what is learned
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_own_validation_rows(kind):
+    X, value = table()
+    y = labels(value) if kind is TabularMLPClassifier else value
+    test, other = table(100, seed=2)
+    y_test = labels(other) if kind is TabularMLPClassifier else other
+    model = kind(**QUICK).fit(X, y, X_val=test, y_val=y_test)
+    assert model.best_validation_score_ == pytest.approx(model.score(test, y_test), rel=1e-4)
+    with pytest.raises(ValueError, match="X_val and y_val together"):
+        kind(**QUICK).fit(X, y, X_val=test)
+
+
+def test_patience_ends_training_and_none_does_not():
+    model, *_ = fitted(TabularMLPRegressor, max_iter=200, patience=3, learning_rate_init=0.02)
+    assert model.n_iter_ < 200
+    last, *_ = fitted(TabularMLPRegressor, validation_fraction=0)
+    assert last.validation_scores_ is None
+    assert last.n_iter_ == 24
+
+
+@pytest.mark.parametrize("scaling", ["robust", "quantile", "whiten"])
+@pytest.mark.parametrize("kind", BOTH)
+def test_everything_travels_in_the_saved_model(kind, scaling, tmp_path):
+    model, *_ = fitted(kind, scaling=scaling, max_iter=5)
+    model.save(tmp_path / "table.pel")
+    again = pel.load(tmp_path / "table.pel")
+    X, _ = table(seed=5)
+    X.loc[3, "city"] = "unheard of"
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert again.loss_curve_ == model.loss_curve_
+    assert again.feature_names_in_.tolist() == model.feature_names_in_.tolist()
+
+
+# classes
+
+
+def test_classes_probabilities_and_scores():
+    model, X, y = fitted(TabularMLPClassifier)
+    assert model.classes_.tolist() == ["high", "low", "middle"]
+    p = model.predict_proba(X)
+    assert_allclose(p.sum(1), 1, rtol=1e-5)
+    assert_array_equal(model.classes_[p.argmax(1)], model.predict(X))
+    assert_array_equal(model.decision_function(X).argmax(1), p.argmax(1))
+    assert_allclose(np.exp(model.predict_log_proba(X)), p, rtol=1e-5)
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+
+
+def test_calibration_improves_probabilities_and_leaves_classes():
+    model, X, _ = fitted(TabularMLPClassifier)
+    test, value = table(200, seed=3)
+    y = labels(value)
+    before, classes = log_loss(y, model.predict_proba(test)), model.predict(X)
+    model.calibrate(test, y)
+    assert log_loss(y, model.predict_proba(test)) < before
+    assert model.estimator_.temperature_ != 1.0
+    assert_array_equal(model.predict(X), classes)
+    assert fitted(TabularMLPClassifier, calibrated=True)[0].estimator_.temperature_ != 1.0
+
+
+def test_rare_classes_keep_a_row_to_train_on():
+    X, value = table(60)
+    y = labels(value)
+    y[7] = "one"
+    model = TabularMLPClassifier(**QUICK).fit(X, y)
+    assert model.classes_.tolist() == ["high", "low", "middle", "one"]
+    assert model.predict_proba(X).shape == (60, 4)
+
+
+def test_class_weights_count_for_validation_rows_too():
+    X, value = table()
+    y = np.where(value > 240, "rare", "usual")
+    plain = TabularMLPClassifier(**QUICK).fit(X, y)
+    weighted = TabularMLPClassifier(**QUICK, class_weight={"rare": 100.0, "usual": 1.0}).fit(X, y)
+    assert np.sum(weighted.predict(X) == "rare") > np.sum(plain.predict(X) == "rare")
+
+
+# numbers
+
+
+def test_units_of_the_target_do_not_matter():
+    X, value = table()
+    model = TabularMLPRegressor(**QUICK).fit(X, value)
+    scaled = TabularMLPRegressor(**QUICK).fit(X, 1000 * value - 7)
+    assert_allclose(scaled.predict(X), 1000 * model.predict(X) - 7, rtol=1e-3)
+    assert_allclose(model.predict(X).mean(), value.mean(), rtol=0.05)
+
+
+def test_intervals_are_in_the_targets_units_and_hold():
+    model, *_ = fitted(TabularMLPRegressor)
+    test, value = table(400, seed=4)
+    low, high = model.predict_interval(test, 0.8)
+    assert 0.68 < np.mean((low <= value) & (value <= high)) < 0.92
+    wide = clone(model).fit(*table()).calibrate(test, value).predict_interval(test, 0.95)
+    assert np.all(wide[1] - wide[0] > high - low)
+
+
+def test_other_losses_and_several_outputs():
+    X, value = table()
+    median = TabularMLPRegressor(**QUICK, loss=nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))).fit(X, value)
+    made = median.predict(X)
+    assert made.shape == (300, 3)
+    assert np.mean(value < made[:, 0]) < 0.35 < 0.65 < np.mean(value < made[:, 2])
+    counts = np.random.default_rng(0).poisson(value / 40)
+    poisson = TabularMLPRegressor(**QUICK, loss="poisson").fit(X, counts)
+    assert poisson.predict(X).min() > 0
+    assert_allclose(poisson.predict(X).mean(), counts.mean(), rtol=0.15)
+    two = TabularMLPRegressor(**QUICK).fit(X, np.column_stack([value, -1000 * value]))
+    assert r2_score(np.column_stack([value, -1000 * value]), two.predict(X)) > 0.8
+    low, high = two.predict_interval(X)
+    assert low.shape == high.shape == (300, 2)
+    assert np.all(low < high)
+
+
+# errors
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_columns_that_are_missing_or_new_are_named(kind):
+    model, X, _ = fitted(kind)
+    with pytest.raises(ValueError, match="missing now: 'city', 'width'"):
+        model.predict(X.drop(columns=["width", "city"]))
+    with pytest.raises(ValueError, match="not seen in fit: 'depth'"):
+        model.predict(X.assign(depth=1.0))
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_bad_tables_are_refused_and_leave_the_fit_as_it_was(kind):
+    model, X, y = fitted(kind)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="column 'height' has no values at all"):
+        model.fit(X.assign(height=np.nan), y)
+    endless = X.copy()
+    endless.loc[217, "width"] = np.inf
+    with pytest.raises(ValueError, match="column 'width' has an infinite value in row 217"):
+        model.fit(endless, y)
+    with pytest.raises(ValueError, match="column 'width' has an infinite value in row 217"):
+        model.predict(endless)
+    with pytest.raises(ValueError, match=r"n_samples=5 is too few to set 0.2 of them aside"):
+        model.fit(X[:5], ["a", "b", "a", "b", "a"] if kind is TabularMLPClassifier else y[:5])
+    with pytest.raises(ValueError, match=r"validation_fraction is a number in \[0, 1\)"):
+        clone(model).set_params(validation_fraction=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, y[:-1])
+    assert_array_equal(model.predict(X), before)
+
+
+def test_bad_targets_are_refused():
+    X, value = table()
+    with pytest.raises(ValueError, match="y has one class only, 'a'"):
+        TabularMLPClassifier().fit(X, ["a"] * 300)
+    with pytest.raises(ValueError, match="y is constant, the same in all 300 rows"):
+        TabularMLPRegressor().fit(X, np.full(300, 2.5))
+    with pytest.raises(ValueError, match="y is constant in column 1"):
+        TabularMLPRegressor().fit(X, np.column_stack([value, np.ones(300)]))
+    gone = value.copy()
+    gone[41] = np.nan
+    with pytest.raises(ValueError, match=r"Input y contains NaN. In row 41"):
+        TabularMLPRegressor().fit(X, gone)
+    names = labels(value).astype(object)
+    names[41] = None
+    with pytest.raises(ValueError, match=r"Input y contains NaN. In row 41"):
+        TabularMLPClassifier().fit(X, names)
+    with pytest.raises(ValueError, match="ample weights"):
+        TabularMLPRegressor().fit(X, value, sample_weight=np.zeros(300))
+
+
+# the recipe, and the company it keeps
+
+
+def test_batches_grow_and_epochs_shrink_with_rows():
+    rows = [50, 1000, 5000, 20_000, 80_000, 10**6]
+    assert [auto_batch(n) for n in rows] == sorted(auto_batch(n) for n in rows)
+    assert [auto_epochs(n) for n in rows] == sorted((auto_epochs(n) for n in rows), reverse=True)
+
+
+def test_searches_and_cross_validation_take_frames():
+    X, value = table(150)
+    model = TabularMLPRegressor(**{**QUICK, "max_iter": 8})
+    search = GridSearchCV(model, {"scaling": ["robust", "standard"], "one_hot_max": [3, 20]}, cv=2).fit(X, value)
+    assert set(search.best_params_) == {"scaling", "one_hot_max"}
+    assert len(cross_val_score(model, X, value, cv=3)) == 3
+
+
+def test_defaults_beat_scikit_learns_mlp_on_a_table_of_its_own():
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    train, test = np.split(np.random.default_rng(0).permutation(len(X)), [330])
+    ours = TabularMLPRegressor(random_state=0).fit(X.iloc[train], y.iloc[train])
+    theirs = make_pipeline(StandardScaler(), SklearnMLPRegressor(random_state=0))
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        theirs.fit(X.iloc[train], y.iloc[train])
+    assert ours.score(X.iloc[test], y.iloc[test]) > theirs.score(X.iloc[test], y.iloc[test])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_native_engine_runs_all_of_it(kind, recwarn):
+    slow, *_ = fitted(kind, max_iter=6)
+    fast, *_ = fitted(kind, max_iter=6, engine="native")
+    assert not [w for w in recwarn if "allback" in type(w.message).__name__]
+    assert_allclose(fast.loss_curve_, slow.loss_curve_, rtol=1e-3)
