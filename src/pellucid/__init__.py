@@ -36,8 +36,13 @@ from pellucid.graph.primitives.control import stop_gradient as stop_gradient
 from pellucid.graph.primitives.indexing import one_hot as one_hot
 
 if TYPE_CHECKING:
+    from pellucid.estimators import BaggedMLPClassifier as BaggedMLPClassifier
+    from pellucid.estimators import BaggedMLPRegressor as BaggedMLPRegressor
     from pellucid.estimators import MLPClassifier as MLPClassifier
     from pellucid.estimators import MLPRegressor as MLPRegressor
+    from pellucid.estimators import TabularMLPClassifier as TabularMLPClassifier
+    from pellucid.estimators import TabularMLPRegressor as TabularMLPRegressor
+    from pellucid.estimators import tune as tune
     from pellucid.loading import load as load
     from pellucid.train import Model as Model
     from pellucid.train import fit_many as fit_many
@@ -48,8 +53,13 @@ _LATER = {
     "Model": "pellucid.train",
     "fit_many": "pellucid.train",
     "load": "pellucid.loading",
+    "BaggedMLPClassifier": "pellucid.estimators",
+    "BaggedMLPRegressor": "pellucid.estimators",
     "MLPClassifier": "pellucid.estimators",
     "MLPRegressor": "pellucid.estimators",
+    "TabularMLPClassifier": "pellucid.estimators",
+    "TabularMLPRegressor": "pellucid.estimators",
+    "tune": "pellucid.estimators",
 }
 
 

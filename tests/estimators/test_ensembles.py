@@ -20,10 +20,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid import load, nn, optim
 from pellucid.estimators.classifier import DataWarning, MLPClassifier
-from pellucid.estimators.ensembles import BaggedMLPClassifier, BaggedMLPRegressor
+from pellucid.estimators.ensembles.bagged import BaggedMLPClassifier, BaggedMLPRegressor
+from pellucid.estimators.ensembles.shares import bags, content_order
 from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.settings import TrainingSettings
-from pellucid.estimators.shares import bags, content_order
 from pellucid.train import Callback
 
 rng = np.random.default_rng(0)
@@ -427,7 +427,7 @@ def test_sparse_rows_are_as_dense_ones():
 
 def test_tables_of_any_kind():
     pandas = pytest.importorskip("pandas")
-    from pellucid.estimators.tabular import TabularMLPClassifier
+    from pellucid.estimators.tables.tabular import TabularMLPClassifier
 
     frame = pandas.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
     frame.loc[::7, "size"] = np.nan

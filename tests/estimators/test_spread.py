@@ -11,11 +11,11 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from pellucid.estimators.bias import bias_variance
 from pellucid.estimators.classifier import DataWarning
-from pellucid.estimators.ensembles import BaggedMLPRegressor
+from pellucid.estimators.ensembles.bagged import BaggedMLPRegressor
+from pellucid.estimators.ensembles.bias import bias_variance
+from pellucid.estimators.ensembles.spread import compare, variance_of_average
 from pellucid.estimators.regressor import MLPRegressor
-from pellucid.estimators.spread import compare, variance_of_average
 
 
 @pytest.mark.parametrize("members", [1, 2, 10, 50])

@@ -416,8 +416,8 @@ def noisy_line(count: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 @pytest.mark.parametrize("loss", ["squared_error", nn.loss("quantile", quantiles=(0.2, 0.5, 0.8))])
 def test_intervals_hold_the_truth(loss: Any, coverage: float) -> None:
-    reg = regressor(loss=loss, early_stopping=True, validation_fraction=0.4).fit(*noisy_line(1000))
-    A, truth = noisy_line(1000)
+    reg = regressor(loss=loss, early_stopping=True, validation_fraction=0.4).fit(*noisy_line(4000))
+    A, truth = noisy_line(4000)
     low, high = reg.predict_interval(A, coverage)
     assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(coverage, abs=0.06)
 

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import pellucid as pel
 from pellucid import nn
 from pellucid.estimators import TabularMLPClassifier, TabularMLPRegressor
-from pellucid.estimators.recipe import auto_batch, auto_epochs
+from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
 
 BOTH = (TabularMLPClassifier, TabularMLPRegressor)
 QUICK = {"hidden_layer_sizes": (24, 24), "max_iter": 24, "random_state": 0, "engine": "numpy"}

@@ -69,6 +69,7 @@ LAYERS = {
     "GLU": [nn.GLU(3, "silu", bias=None), nn.GLU(3, nn.activation("leaky_relu").with_(alpha=0.3))],
     "Scale": [nn.Scale(), nn.Scale(0.5)],
     "Embed": [nn.Embed((3,)), nn.Embed((2, 5), (1, 4), init="lecun")],
+    "Periodic": [nn.Periodic(2), nn.Periodic(3, 8, 2, sigma=0.5)],
     "Sequential": [nn.Sequential(("a", nn.Dense(4)), "relu", nn.Sequential(nn.Dense(2), nn.Tanh()))],
     "Residual": [nn.Residual(nn.Sequential(nn.Dense(4), "gelu"))],
     "Concat": [nn.Concat(nn.Dense(2), ("b", nn.Dense(3)))],

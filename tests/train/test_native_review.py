@@ -414,7 +414,7 @@ def test_passing_callers_leave_no_threads_behind(split):
 
 @pytest.mark.parametrize("rule", [optim.SGD(0.1), optim.Adam(0.1)], ids=["sgd", "adam"])
 def test_one_feature_one_output_and_a_penalty(rule):
-    """Loss and new weight are numbers made in one loop: the weight must not be overwritten before the loss is checked."""
+    """Loss and new weight are numbers of one loop: the weight is not overwritten before the loss is checked."""
     X = np.random.default_rng(0).normal(size=(30, 1))
     found = []
     for engine in ("native", "numpy"):

@@ -60,7 +60,7 @@ def _trained(X: Any, y: Any, X_test: Any, y_test: Any) -> tuple[Any, Score, tupl
     from sklearn.base import clone
 
     from pellucid.engine.native import cache
-    from pellucid.estimators.tabular import TabularMLPClassifier
+    from pellucid.estimators.tables.tabular import TabularMLPClassifier
 
     before = cache.compilations
     model = TabularMLPClassifier(patience=16, calibrated=True, random_state=SEED, verbose="auto")

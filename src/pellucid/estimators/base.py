@@ -132,6 +132,8 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
         """The network with what comes ahead of the first hidden layer."""
         settings = network_settings(self)
         ahead: list[Any] = [("input.scale", nn.Scale())] if scale else []
+        if settings.periodic:
+            ahead.insert(0, ("input.periodic", nn.Periodic(settings.periodic)))
         if settings.embeddings:
             ahead.insert(0, ("input.embed", nn.Embed(tuple(settings.embeddings), settings.embedding_dim)))
         return nn.Sequential(*ahead, *net.children) if ahead else net

@@ -19,7 +19,8 @@ class NetworkSettings(BaseEstimator):  # type: ignore[misc]
     "before" or "after" the activation. `scaling` is "standard" or "ntk"; `input_scale` puts a learned factor on every
     feature. `output_init` is the last layer's initialiser, `bias` what biases start with (`output_bias`: those of the
     last layer). `embeddings`: the last columns hold codes 0 ... size - 1 of so many categories each, in place of which
-    vectors of `embedding_dim` numbers are learned (`nn.Embed`).
+    vectors of `embedding_dim` numbers are learned (`nn.Embed`). `periodic`: so many first columns get learned waves
+    beside them (`nn.Periodic`).
 
     >>> NetworkSettings(input_dropout=0.1)
     NetworkSettings(input_dropout=0.1)
@@ -38,6 +39,7 @@ class NetworkSettings(BaseEstimator):  # type: ignore[misc]
         input_scale: bool = False,
         embeddings: tuple[int, ...] = (),
         embedding_dim: Any = 8,
+        periodic: int = 0,
     ) -> None:
         self.input_dropout = input_dropout
         self.norm_place = norm_place
@@ -49,6 +51,7 @@ class NetworkSettings(BaseEstimator):  # type: ignore[misc]
         self.input_scale = input_scale
         self.embeddings = embeddings
         self.embedding_dim = embedding_dim
+        self.periodic = periodic
 
 
 class TrainingSettings(BaseEstimator):  # type: ignore[misc]

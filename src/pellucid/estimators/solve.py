@@ -175,8 +175,14 @@ def _tell(estimator: Any, stopped: str, watcher: Convergence, incremental: bool)
         warnings.warn(text, ConvergenceWarning, stacklevel=LEVEL + 1)
     elif stopped == INTERRUPTED:
         warnings.warn("Training interrupted by user.", stacklevel=LEVEL + 1)
-    elif not incremental and estimator.n_iter_ >= estimator.max_iter and not watcher.done:
+    elif not incremental and estimator.n_iter_ >= estimator.max_iter and not watcher.done and not _planned(estimator):
         warnings.warn(_not_converged(estimator), ConvergenceWarning, stacklevel=LEVEL + 1)
+
+
+def _planned(estimator: Any) -> bool:
+    """Does the learning rate follow a schedule that ends with the last epoch? Then nothing is left to converge."""
+    rule = estimator.model_.optimizer
+    return bool(rule.fit(100, 10) != rule.fit(200, 10))
 
 
 def _not_converged(estimator: Any) -> str:

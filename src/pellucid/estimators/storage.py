@@ -208,7 +208,7 @@ class Reader:
         values = {key: self.read(value) for key, value in state.items()}
         if is_dataclass(found):
             return found(**values)
-        made = found.__new__(found)
+        made: Any = object.__new__(found)
         made.__dict__.update({key: () for key in FORGOTTEN if _takes(found, key)} | values)
         return made
 
@@ -221,5 +221,5 @@ def _equal(progress: Progress) -> bool:
 
 
 def _takes(cls: Any, name: str) -> bool:
-    names = getattr(cls, "_get_param_names", list)()
+    names: list[str] = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
     return name in names

@@ -91,6 +91,7 @@ from pellucid.nn.penalties import MaxNorm as MaxNorm
 from pellucid.nn.penalties import Penalties as Penalties
 from pellucid.nn.penalties import Penalty as Penalty
 from pellucid.nn.penalties import PerRow as PerRow
+from pellucid.nn.periodic import Periodic as Periodic
 from pellucid.nn.surgery import Network as Network
 from pellucid.nn.surgery import collapse as collapse
 from pellucid.nn.surgery import fold_batchnorm as fold_batchnorm

@@ -237,8 +237,9 @@ class Model:
             start = Snapshot(self.params, self.state, tuned.init(self.params))
             return Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
         start = Snapshot(before.raw if before.shown is self.params else self.params, self.state, before.rule)
-        place = {"epoch": before.epoch, "step": before.step}
-        return Run(plan, trainer, start, callbacks, History(modes=modes), total=total, **place)
+        run = Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
+        run.epoch, run.step = before.epoch, before.step
+        return run
 
     def _callbacks(self, callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
         if isinstance(callbacks, Callback) or callable(callbacks):

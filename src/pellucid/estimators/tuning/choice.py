@@ -24,7 +24,7 @@ def choose_estimator(which: Any, X: Any, y: Any) -> Any:
         raise ValueError(f"tune: estimator is 'auto' or an object such as MLPClassifier(), got {which!r}")
     classes = holds_classes(y)
     if is_frame(X):
-        from pellucid.estimators.tabular import TabularMLPClassifier, TabularMLPRegressor
+        from pellucid.estimators.tables.tabular import TabularMLPClassifier, TabularMLPRegressor
 
         return TabularMLPClassifier() if classes else TabularMLPRegressor()
     return MLPClassifier() if classes else MLPRegressor()

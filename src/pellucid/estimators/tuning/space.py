@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
-from pellucid.estimators.tabular_base import BaseTabularMLP
+from pellucid.estimators.tables.base import BaseTabularMLP
 
 GROUPS = {"training": TrainingSettings, "network": NetworkSettings}
 """Parameters that hold settings of their own."""

@@ -20,12 +20,12 @@ from sklearn.utils.validation import (
 )
 
 from pellucid.estimators.classifier import DataWarning
+from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
+from pellucid.estimators.ensembles.shares import Share, bags, folds
+from pellucid.estimators.ensembles.spread import MemberReport, compare
 from pellucid.estimators.inputs import checked, checked_rows, unchanged_on_failure
-from pellucid.estimators.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.rows import dense
 from pellucid.estimators.saving import Saves
-from pellucid.estimators.shares import Share, bags, folds
-from pellucid.estimators.spread import MemberReport, compare
 
 METHODS = ("bagging", "seeds", "folds", "snapshots")
 NEVER_OUT = 0.1

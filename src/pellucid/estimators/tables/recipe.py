@@ -9,9 +9,12 @@ import numpy as np
 
 from pellucid import optim
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
+from pellucid.estimators.tables.preprocessor import TablePreprocessor
 
 GROUPS = (optim.Group("input.scale.*", lr=6.0), optim.Group("*.bias", lr=0.1))
 """Factors of the learning rate."""
+
+WAVES = optim.Group("input.periodic.*", lr=0.1, decay=0.0)
 
 AVERAGE = 0.98
 """Decay of the moving average of the parameters that is scored and kept."""
@@ -33,15 +36,17 @@ def auto_epochs(rows: int) -> int:
     """Epochs: fewer for larger tables.
 
     >>> [auto_epochs(n) for n in (500, 5_000, 20_000, 1_000_000)]
-    [64, 64, 64, 16]
+    [256, 128, 64, 16]
     """
-    return int(np.clip(2 ** math.floor(math.log2(1_300_000 / max(rows, 1))), 16, 64))
+    return int(np.clip(2 ** math.floor(math.log2(1_300_000 / max(rows, 1))), 16, 256 if rows <= 2000 else 128))
 
 
-def recipe(estimator: Any, rows: int, embeddings: tuple[int, ...], held: bool, seed: int) -> dict[str, Any]:
+def recipe(estimator: Any, rows: int, table: TablePreprocessor, held: bool, seed: int) -> dict[str, Any]:
     """Parameters of the MLP behind the table, for so many training rows. `held`: are there validation rows?"""
     batch = auto_batch(rows) if _is_auto(estimator.batch_size) else estimator.batch_size
     rate = estimator._auto_rate if _is_auto(estimator.learning_rate_init) else estimator.learning_rate_init
+    waves = table.n_numbers_ if estimator.periodic else 0
+    groups = (*GROUPS, WAVES) if waves else GROUPS
     return {
         "hidden_layer_sizes": estimator.hidden_layer_sizes,
         "activation": estimator._auto_activation if _is_auto(estimator.activation) else estimator.activation,
@@ -66,10 +71,11 @@ def recipe(estimator: Any, rows: int, embeddings: tuple[int, ...], held: bool, s
             bias=estimator._auto_bias,
             output_init=0.0,
             output_bias=0.0,
-            embeddings=embeddings,
+            embeddings=table.embedding_sizes_,
             embedding_dim=estimator.embedding_dim,
+            periodic=waves,
         ),
-        "training": TrainingSettings(groups=GROUPS, keep="last", weight_decay=estimator._auto_decay, ema=AVERAGE),
+        "training": TrainingSettings(groups=groups, keep="last", weight_decay=estimator._auto_decay, ema=AVERAGE),
         "dtype": estimator.dtype,
         "engine": estimator.engine,
         "threads": estimator.threads,

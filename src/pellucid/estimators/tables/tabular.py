@@ -12,9 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid import nn
 from pellucid.estimators.classifier import MLPClassifier
-from pellucid.estimators.columns import is_missing
 from pellucid.estimators.regressor import MLPRegressor
-from pellucid.estimators.tabular_base import BaseTabularMLP
+from pellucid.estimators.tables.base import BaseTabularMLP
+from pellucid.estimators.tables.columns import is_missing
 
 
 class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[misc]
@@ -30,6 +30,7 @@ class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[mis
         the number of rows
     scaling, one_hot_max, categorical : of the preprocessor; columns of more than `one_hot_max` categories get a learned
         vector of `embedding_dim` numbers for each
+    periodic : learned waves beside every number (`nn.Periodic`)
     validation_fraction : share of rows that choose the epoch; 0 keeps the last epoch
     patience : epochs without improvement after which training ends; None does them all
     calibrated : fit a temperature on the validation rows, for better probabilities
@@ -65,6 +66,7 @@ class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[mis
         scaling: str | None = "robust",
         one_hot_max: int = 8,
         embedding_dim: Any = 8,
+        periodic: bool = True,
         categorical: Any = (),
         validation_fraction: float = 0.2,
         patience: int | None = None,
@@ -90,6 +92,7 @@ class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[mis
             scaling=scaling,
             one_hot_max=one_hot_max,
             embedding_dim=embedding_dim,
+            periodic=periodic,
             categorical=categorical,
             validation_fraction=validation_fraction,
             patience=patience,
@@ -209,6 +212,7 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
         scaling: str | None = "robust",
         one_hot_max: int = 8,
         embedding_dim: Any = 8,
+        periodic: bool = True,
         categorical: Any = (),
         validation_fraction: float = 0.2,
         patience: int | None = None,
@@ -233,6 +237,7 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
             scaling=scaling,
             one_hot_max=one_hot_max,
             embedding_dim=embedding_dim,
+            periodic=periodic,
             categorical=categorical,
             validation_fraction=validation_fraction,
             patience=patience,

@@ -14,9 +14,8 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from pellucid.estimators import table_storage
-from pellucid.estimators.categories import code_encoder, one_hot_encoder, paired, stacked
-from pellucid.estimators.columns import (
+from pellucid.estimators.tables.categories import code_encoder, one_hot_encoder, paired, stacked
+from pellucid.estimators.tables.columns import (
     BOOLEAN,
     CATEGORY,
     NUMERIC,
@@ -29,8 +28,9 @@ from pellucid.estimators.columns import (
     tokens,
     truths,
 )
-from pellucid.estimators.dates import date_names, date_numbers, useful_parts
-from pellucid.estimators.scaling import SCALINGS, fit_scalers, make_scalers
+from pellucid.estimators.tables.dates import date_names, date_numbers, useful_parts
+from pellucid.estimators.tables.plain import described, rebuilt
+from pellucid.estimators.tables.scaling import SCALINGS, fit_scalers, make_scalers
 
 MISSING = ("indicator", "median", "error")
 
@@ -251,6 +251,13 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parts.append(self._coder.transform(stacked(values, self._embedded)) + 1.0)
         return np.column_stack(parts).astype(self.dtype, copy=False)
 
+    @property
+    def n_numbers_(self) -> int:
+        """How many of the first columns are numbers (the others are marks, one-hot columns and codes)."""
+        check_is_fitted(self, "kinds_")
+        mixed = self.scaling in ("pca", "whiten") and self._scaled
+        return int(self._n_scaled_out) if mixed else len(self._number_names())
+
     # names
 
     def _number_names(self) -> list[str]:
@@ -277,12 +284,12 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def to_dict(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """All that was learned: what goes into JSON, and arrays of numbers by name. See `from_dict`."""
         check_is_fitted(self, "kinds_")
-        return table_storage.described(self)
+        return described(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], arrays: dict[str, Any]) -> TablePreprocessor:
         """The preprocessor that `to_dict` described. Nothing is imported or called by a name from the data."""
-        made: TablePreprocessor = table_storage.rebuilt(cls, data, arrays)
+        made: TablePreprocessor = rebuilt(cls, data, arrays)
         return made
 
     def __sklearn_tags__(self) -> Any:

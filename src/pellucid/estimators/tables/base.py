@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
-from pellucid.estimators.columns import read_table
 from pellucid.estimators.inputs import unchanged_on_failure
-from pellucid.estimators.recipe import recipe
 from pellucid.estimators.saving import Saves
-from pellucid.estimators.tables import TablePreprocessor
+from pellucid.estimators.tables.columns import read_table
+from pellucid.estimators.tables.preprocessor import TablePreprocessor
+from pellucid.estimators.tables.recipe import recipe
 
 
 class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -40,6 +38,7 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         scaling: str | None,
         one_hot_max: int,
         embedding_dim: Any,
+        periodic: bool,
         categorical: Any,
         validation_fraction: float,
         patience: int | None,
@@ -63,6 +62,7 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.scaling = scaling
         self.one_hot_max = one_hot_max
         self.embedding_dim = embedding_dim
+        self.periodic = periodic
         self.categorical = categorical
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -150,10 +150,8 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if held:
             held["sample_weight_val"] = self._held_weights(held["y_val"], held["sample_weight_val"])
             held["y_val"] = self._inner_target(held["y_val"])
-        inner = self._inner(recipe(self, len(data), pre.embedding_sizes_, bool(held), int(rng.randint(2**31 - 1))))
-        with warnings.catch_warnings():  # the schedule ends with the last epoch: nothing is left to converge
-            warnings.filterwarnings("ignore", "Stochastic Optimizer: Maximum iterations", ConvergenceWarning)
-            inner.fit(data, self._inner_target(y[inside]), w, **held)
+        inner = self._inner(recipe(self, len(data), pre, bool(held), int(rng.randint(2**31 - 1))))
+        inner.fit(data, self._inner_target(y[inside]), w, **held)
         self.preprocessor_, self.estimator_ = pre, inner
         self.n_features_in_ = pre.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

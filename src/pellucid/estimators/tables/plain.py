@@ -14,8 +14,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from pellucid.errors import PellucidError
-from pellucid.estimators.columns import KINDS
-from pellucid.estimators.scaling import SmoothRobustScaler, make_scalers
+from pellucid.estimators.tables.columns import KINDS
+from pellucid.estimators.tables.scaling import SmoothRobustScaler, make_scalers
 
 LEARNED: dict[type, tuple[str, ...]] = {
     SmoothRobustScaler: ("center_", "scale_", "n_features_in_"),
