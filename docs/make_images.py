@@ -56,7 +56,8 @@ def data_flow() -> str:
 def rooms() -> str:
     boxes = [
         ("cli", "what people start"),
-        ("lab", "the lectures' experiments"),
+        ("lab · demo · loading", "the lectures' experiments · the main job · one door for files"),
+        ("estimators · datasets", "the scikit-learn face: MLPs, tables, ensembles, search · shipped tables"),
         ("train", "model, loop, callbacks, checkpoints"),
         ("nn · optim", "layers, activations, losses · rules, schedules"),
         ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
@@ -65,7 +66,7 @@ def rooms() -> str:
         ("errors", "what can go wrong, in words"),
     ]
     made = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
-    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(7))))
+    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(8))))
 
 
 def native_engine() -> str:

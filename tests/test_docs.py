@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pellucid
+import pellucid.estimators
 import pellucid.nn
 import pellucid.optim
 import pellucid.train
@@ -57,12 +58,12 @@ def public_names():
     modules = {name for name in vars(pellucid) if inspect.ismodule(getattr(pellucid, name))} - {"random"}
     return [
         name
-        for name in (*vars(pellucid), "Model", "fit_many", "load")
+        for name in (*vars(pellucid), *pellucid._LATER)
         if not name.startswith("_") and name not in modules | SKIP
     ]
 
 
-ROOMS = {"nn": pellucid.nn, "optim": pellucid.optim, "train": pellucid.train}
+ROOMS = {"estimators": pellucid.estimators, "nn": pellucid.nn, "optim": pellucid.optim, "train": pellucid.train}
 IN_ROOMS = [(room, name) for room, module in ROOMS.items() for name in vars(module) if not name.startswith("_")]
 
 
