@@ -56,9 +56,10 @@ def data_flow() -> str:
 def rooms() -> str:
     boxes = [
         ("cli", "what people start"),
-        ("lab · demo · loading", "the lectures' experiments · the main job · one door for files"),
-        ("estimators · datasets", "the scikit-learn face: MLPs, tables, ensembles, search · shipped tables"),
-        ("train", "model, loop, callbacks, checkpoints"),
+        ("demo", "the main job, shown"),
+        ("lab · loading", "the lectures' experiments · one door for files"),
+        ("estimators", "the scikit-learn face: MLPs, tables, ensembles, search"),
+        ("train · datasets", "model, loop, callbacks, checkpoints · shipped tables"),
         ("nn · optim", "layers, activations, losses · rules, schedules"),
         ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
         ("engine", "numpy, native: run a graph"),
@@ -66,7 +67,7 @@ def rooms() -> str:
         ("errors", "what can go wrong, in words"),
     ]
     made = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
-    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(8))))
+    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(9))))
 
 
 def native_engine() -> str:
