@@ -45,6 +45,15 @@ def timed_fit(model: Any, X: Any, y: Any) -> float:
     return time.perf_counter() - begin
 
 
+def settled_fit(model: Any, X: Any, y: Any) -> float:
+    """The same, once what must be compiled is compiled."""
+    from pellucid.engine.native import cache
+
+    before = cache.compilations
+    seconds = timed_fit(model, X, y)
+    return seconds if cache.compilations == before else timed_fit(model, X, y)
+
+
 def rivals(seed: int) -> dict[str, Any]:
     """Models by name, unfitted."""
     from sklearn.dummy import DummyClassifier
@@ -52,12 +61,15 @@ def rivals(seed: int) -> dict[str, Any]:
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
 
+    from pellucid.estimators import MLPClassifier as Ours
+
     return {
         "always the larger class": DummyClassifier(),
         "logistic regression": make_pipeline(_prepared(), LogisticRegression(max_iter=1000)),
         "MLPClassifier (scikit-learn)": make_pipeline(
             _prepared(), MLPClassifier(early_stopping=True, random_state=seed)
         ),
+        "MLPClassifier (Pellucid)": make_pipeline(_prepared(), Ours(early_stopping=True, random_state=seed)),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from pellucid import nn
 from pellucid.estimators.build import build, layer_names, network_settings, penalty, rebuilt, start
@@ -135,7 +135,9 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
         if settings.periodic:
             ahead.insert(0, ("input.periodic", nn.Periodic(settings.periodic)))
         if settings.embeddings:
-            ahead.insert(0, ("input.embed", nn.Embed(tuple(settings.embeddings), settings.embedding_dim)))
+            dims = settings.embedding_dim
+            dims = tuple(dims) if isinstance(dims, list | np.ndarray) else dims
+            ahead.insert(0, ("input.embed", nn.Embed(tuple(settings.embeddings), dims)))
         return nn.Sequential(*ahead, *net.children) if ahead else net
 
     def _keep_held(self, held: tuple[Any, Any, Any]) -> None:
@@ -211,6 +213,11 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, first: bool) -> tuple[Any, Any]:
         """X as floats, y as an array."""
         return checked(self, X, y, reset=first, numeric=self._numeric_target)
+
+    def _known(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """New rows and their target, checked, for a fitted estimator."""
+        check_is_fitted(self)
+        return self._checked(X, y, first=False)
 
     def _weights(self, X: Any, y: Any, given: Any, incremental: bool) -> Any:
         """Weights of rows: those given, times those of their classes; None where there are none."""

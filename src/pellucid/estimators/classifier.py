@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import (
     type_of_target,
     unique_labels,
 )
+from sklearn.utils.validation import _check_sample_weight
 
 from pellucid import nn
 from pellucid.estimators.base import BaseMLP
@@ -28,6 +29,14 @@ from pellucid.graph.numpy_api import log_softmax
 
 class DataWarning(RuntimeWarning):
     """The data can be learned from, but hardly as intended."""
+
+
+def weights_by_class(class_weight: Any, y: Any) -> Any:
+    """A weight for each row, 1 for classes that a dict does not name; not all that it names need be in y."""
+    if isinstance(class_weight, dict) and np.ndim(y) == 1:
+        present = set(np.unique(y).tolist())
+        class_weight = {label: weight for label, weight in class_weight.items() if label in present}
+    return compute_sample_weight(class_weight, y)
 
 
 def _stochastic(estimator: Any) -> bool:
@@ -234,7 +243,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
             unknown = sorted(set(self.class_weight) - set(self.classes_.tolist()), key=str)
             if unknown and self._kind != "multilabel":
                 raise ValueError(f"class_weight names {unknown}, but the classes are {self.classes_.tolist()}")
-        return compute_sample_weight(self.class_weight, y)
+        return weights_by_class(self.class_weight, y)
 
     def _strata(self, y: Any) -> Any:
         if self._kind == "binary":
@@ -324,10 +333,11 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> MLPClassifier:
         """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""
-        scores = self._scores(X)
-        given = np.asarray(y)
-        target = self._encode(given, False, True)
-        self._calibration["temperature"] = temperature(self.model_.loss, scores, target, sample_weight)
+        X, y = self._known(X, y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        target = self._encode(y, False, True)
+        self._calibration["temperature"] = temperature(self.model_.loss, self._scores_of(X), target, sample_weight)
         return self
 
     def _keep_held(self, held: Any) -> None:

@@ -78,7 +78,11 @@ def parted(estimator: Any, everything: Part, given: Given, rng: Any, split: bool
         inside, outside = at_random(estimator, everything.target, count, rng)
     else:
         return everything, None
-    return everything.take(inside), everything.take(outside)
+    parts = everything.take(inside), everything.take(outside)
+    for part, what in zip(parts, ("train on", "check"), strict=True):
+        if not part.total:
+            raise ValueError(f"all sample weights of the {part.X.shape[0]} rows to {what} are 0: leave such rows out")
+    return parts
 
 
 def by_number(rows: Any, count: int) -> tuple[Any, Any]:

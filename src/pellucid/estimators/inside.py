@@ -108,7 +108,10 @@ class Inside(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore
 
     def _scores(self, X: Any) -> Any:
         """The network's output.   (n, features) -> (n, outputs)"""
-        X = self._inputs(X)
+        return self._scores_of(self._inputs(X))
+
+    def _scores_of(self, X: Any) -> Any:
+        """`_scores` of rows that have been checked."""
         with silent():  # kernels may be compiled: of no interest to who predicts
             return np.concatenate([self.model_.scores(part) for part in self._chunks(X)])
 

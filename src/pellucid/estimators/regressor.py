@@ -210,7 +210,8 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
-        low, high = self._ends(np.asarray(self.model_.loss.link(self._scores(X))))
+        scores = self._scores(X)
+        low, high = self._ends(np.asarray(self.model_.loss.link(scores)))
         if "residuals" not in self._calibration:
             raise ValueError(
                 "intervals need errors on rows that were not trained on: use early_stopping=True, X_val and y_val, or "
@@ -227,9 +228,8 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
 
     def calibrate(self, X: Any, y: Any) -> MLPRegressor:
         """Learn the size of errors from rows that were not trained on, for `predict_interval`."""
-        scores = self._scores(X)
-        y = np.asarray(y, float)
-        self._note_errors(scores, self._encode(y, False, True))
+        X, y = self._known(X, y)
+        self._note_errors(self._scores_of(X), np.asarray(self._encode(y, False, True), float))
         return self
 
     def _note_errors(self, scores: Any, y: Any) -> None:

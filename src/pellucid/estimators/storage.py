@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import PellucidError
+from pellucid.estimators.held import scorer
 from pellucid.train import Metric, Model
 from pellucid.train.config import ConfigError, describe, restore
 from pellucid.train.files import read, write
@@ -80,6 +81,8 @@ class Writer:
             return value  # NaN and infinities too: the file's JSON has words for them
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if hasattr(value, "to_numpy"):  # an Index of pandas', a column of a data frame
+            return self._array(np.asarray(value.to_numpy()), where)
         if isinstance(value, np.generic):
             return {"scalar": self._array(np.asarray(value), where)}
         if isinstance(value, np.dtype):
@@ -97,7 +100,7 @@ class Writer:
     def _array(self, array: Any, where: str) -> Any:
         if array.dtype.kind in "biuf":
             name = str(len(self.arrays))
-            self.arrays[name] = np.ascontiguousarray(array)
+            self.arrays[name] = np.asarray(array, order="C")  # a number stays one, not an array of one
             return {"array": name}
         if array.dtype.kind in "mM":
             return {"times": self._array(array.astype(np.int64), where), "unit": array.dtype.str}
@@ -112,6 +115,8 @@ class Writer:
             arrays, data = described(value)
             stored = {key: self._array(np.asarray(a), where) for key, a in arrays.items()}
             return {"model": data, "arrays": stored, "progress": self.write(value.progress, where)}
+        if where.endswith(".monitor"):  # a function or a scorer: prediction does not need it
+            value = scorer(value)
         if isinstance(value, Metric):
             return {"metric": value.name, "mode": value.mode}
         if isinstance(value, np.random.RandomState | np.random.Generator):
@@ -176,7 +181,9 @@ class Reader:
 
     def _model(self, data: Any) -> Model:
         arrays = {key: self.read(value) for key, value in data["arrays"].items()}
-        model = rebuilt(arrays, data["model"], self.custom, self.path)
+        model = rebuilt(
+            arrays, {**data["model"], "own_metrics": []}, self.custom, self.path
+        )  # `monitor` brings its own
         progress = self.read(data["progress"])
         if progress is not None:
             same = all(np.array_equal(progress.shown[k], model.params[k]) for k in model.params)

@@ -15,7 +15,10 @@ from pellucid.nn.losses import Loss
 
 @dataclass(frozen=True)
 class Metric:
-    """`function(y, prediction)`; `of` says which prediction: "classes", "link" (probabilities, means) or "scores"."""
+    """`function(y, prediction)`; `of` says which prediction.
+
+    "classes", "link" (probabilities, means), "scores", or "predict": classes where the loss has such, else means.
+    """
 
     name: str
     function: Callable[[Any, Any], float]
@@ -26,9 +29,8 @@ class Metric:
         """The metric for a prepared target and the scores of a network."""
         if self.of == "classes" and not is_classifier(loss):
             raise ValueError(f"the metric {self.name} is for classes, but {loss.name} predicts numbers")
-        prediction = (
-            scores if self.of == "scores" else loss.link(scores) if self.of == "link" else classes(loss, scores)
-        )
+        means = self.of == "link" or (self.of == "predict" and not is_classifier(loss))
+        prediction = scores if self.of == "scores" else loss.link(scores) if means else classes(loss, scores)
         target = y[:, 0] if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
         if prediction.ndim == 2 and prediction.shape[1] == 1:
             prediction = prediction[:, 0]
@@ -155,7 +157,7 @@ def metric(which: Any) -> Metric:
     if hasattr(which, "_score_func"):  # a scorer: its function, the prediction it wants, and its sign
         response = getattr(which, "_response_method", "predict")
         wants = response if isinstance(response, str) else response[0]
-        of = {"predict_proba": "link", "decision_function": "scores"}.get(wants, "classes")
+        of = {"predict_proba": "link", "decision_function": "scores"}.get(wants, "predict")
         name = which._score_func.__name__
         regression = name.startswith(("mean_", "r2", "median_", "explained_", "max_error", "root_"))
         return Metric(name, Scored(which), "link" if regression else of)

@@ -33,7 +33,8 @@ DOC = """
     Members are trained side by side, one on each of `n_jobs` threads (None: all processors); results do not depend on
     it. Seeds are `check_random_state(random_state).randint(2**31 - 1, size=n_estimators)`: `estimators_[i]` is what
     `clone(estimator).set_params(random_state=seeds_[i], threads=1)` learns from rows `estimators_samples_[i]`. The
-    draws of a sample depend on the member's seed and the contents of the rows, not on their order.
+    draws of a sample depend on the member's seed and the contents of the rows, not on their order (data frames and
+    tables of texts are drawn from in the order they have).
 
     In bagging, `sample_weight` of whole numbers counts copies of rows, and samples are drawn from all the copies; other
     weights stay with the rows that are drawn.
@@ -81,14 +82,14 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
         elif self._multilabel:
             return np.asarray(member.predict(X), float)
         else:
-            return self._truth(member.predict(X))
+            return self._truth(member.predict(X), len(self.classes_))
         if self._multilabel or len(member.classes_) == len(self.classes_):
             return out
         aligned = np.zeros((len(out), len(self.classes_)), out.dtype)
         aligned[:, np.searchsorted(self.classes_, member.classes_)] = out
         return aligned
 
-    def _truth(self, y: Any) -> Any:
+    def _truth(self, y: Any, columns: int) -> Any:
         if self._multilabel:
             return np.asarray(y, float)
         return (np.asarray(y)[:, None] == self.classes_).astype(float)
@@ -101,7 +102,7 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
     def _score(self, outputs: Any, y: Any, weights: Any = None) -> float:
         return float(accuracy_score(y, self._decided(outputs), sample_weight=weights))
 
-    def _keep_unseen(self, outputs: Any, seen: Any, y: Any) -> None:
+    def _keep_unseen(self, outputs: Any, some: Any, y: Any) -> None:
         self.oob_decision_function_ = outputs
 
     def predict(self, X: Any) -> Any:
@@ -151,26 +152,20 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
         out = np.asarray(member.predict(X))
         return out.reshape(len(out), -1)
 
-    def _truth(self, y: Any) -> Any:
+    def _truth(self, y: Any, columns: int) -> Any:
         """Several quantiles of an output have the same truth."""
         y = np.asarray(y, float).reshape(len(y), -1)
-        return np.repeat(y, self._quantiles, axis=1)
-
-    @property
-    def _quantiles(self) -> int:
-        """Outputs for each column of the target."""
-        model = getattr(self.estimators_[0], "model_", None)
-        return 1 if model is None else int(model.loss.per_output)
+        return np.repeat(y, columns // y.shape[1], axis=1)
 
     def _score(self, outputs: Any, y: Any, weights: Any = None) -> float:
         """R²; of several quantiles there is none (NaN)."""
         y = np.asarray(y, float).reshape(len(y), -1)
         return float(r2_score(y, outputs, sample_weight=weights)) if outputs.shape == y.shape else float("nan")
 
-    def _keep_unseen(self, outputs: Any, seen: Any, y: Any) -> None:
+    def _keep_unseen(self, outputs: Any, some: Any, y: Any) -> None:
         self.oob_prediction_ = self._shaped(outputs)
-        low, high = self._ends(outputs[~seen])
-        y = np.asarray(y, float).reshape(len(y), -1)[~seen]
+        low, high = self._ends(outputs[some])
+        y = np.asarray(y, float).reshape(len(y), -1)[some]
         self._errors = np.sort(np.maximum(low - y, y - high), axis=0)
 
     def _shaped(self, outputs: Any) -> Any:
@@ -178,7 +173,7 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
 
     def _ends(self, outputs: Any) -> tuple[Any, Any]:
         """The outer quantiles of each output; both are the prediction where there is one number only."""
-        grouped = outputs.reshape(len(outputs), self._columns, self._quantiles)
+        grouped = outputs.reshape(len(outputs), self._columns, outputs.shape[1] // self._columns)
         return grouped[:, :, 0], grouped[:, :, -1]
 
     def predict(self, X: Any, *, return_std: bool = False) -> Any:

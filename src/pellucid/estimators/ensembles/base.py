@@ -40,6 +40,14 @@ def _share(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
 
 
+def _as_table(X: Any) -> Any:
+    """Lists as an array; numbers beside texts stay numbers."""
+    if hasattr(X, "shape"):
+        return X
+    made = np.asarray(X)
+    return np.asarray(X, object) if made.dtype.kind in "US" else made
+
+
 class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
     """Parameters, fit, and the members' outputs; what they mean is the subclasses' affair."""
 
@@ -78,7 +86,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         """What is averaged.   -> (n, columns)"""
         raise NotImplementedError
 
-    def _truth(self, y: Any) -> Any:
+    def _truth(self, y: Any, columns: int) -> Any:
         """The target as outputs would be if they were perfect.   -> (n, columns)"""
         raise NotImplementedError
 
@@ -86,8 +94,8 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         """Accuracy or R² of (averaged) outputs."""
         raise NotImplementedError
 
-    def _keep_unseen(self, outputs: Any, seen: Any, y: Any) -> None:
-        """What is learned from the outputs of members that had not seen the row; `seen` rows have none."""
+    def _keep_unseen(self, outputs: Any, some: Any, y: Any) -> None:
+        """What is learned from outputs of members that had not seen the row: `some` rows have them, and count."""
         raise NotImplementedError
 
     # fit
@@ -154,7 +162,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         if self._tables():
             check_consistent_length(X, y)
             X = validate_data(self, X, skip_check_array=True)
-            X = X if hasattr(X, "shape") else np.asarray(X)
+            X = _as_table(X)
             y = check_array(y, ensure_2d=False, dtype="numeric" if self._numeric_target else None, input_name="y")
             return X, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
         X, y = checked(self, X, y, reset=True, numeric=self._numeric_target)
@@ -181,7 +189,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
                 total[share.held] += out
                 votes[share.held] += 1
         if total is None:
-            total = np.zeros(self._truth(y).shape)
+            total = np.zeros((X.shape[0], self._output(self.estimators_[0], _safe_indexing(X, [0])).shape[1]))
         unseen = votes > 0
         gone = 1 - np.mean(unseen)
         if gone > NEVER_OUT:
@@ -193,8 +201,8 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
             )
         outputs = np.full(total.shape, np.nan)
         outputs[unseen] = total[unseen] / votes[unseen, None]
-        self._keep_unseen(outputs, ~unseen, y)
         some = unseen if weights is None else unseen & (weights > 0)
+        self._keep_unseen(outputs, some, y)
         self.oob_score_ = (
             self._score(outputs[some], y[some], None if weights is None else weights[some])
             if np.sum(some) >= 2
@@ -206,7 +214,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
         if self._tables():  # members know their columns by name, in any order
-            return X if hasattr(X, "shape") else np.asarray(X)
+            return _as_table(X)
         return checked_rows(self, X)
 
     def _outputs(self, X: Any) -> Iterator[Any]:
@@ -240,7 +248,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y)
         check_consistent_length(X, y)
         scores = tuple(self._score(out, y) for out in found)
-        return compare(found, self._truth(y), scores, self._score(found.mean(axis=0), y))
+        return compare(found, self._truth(y, found.shape[2]), scores, self._score(found.mean(axis=0), y))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")

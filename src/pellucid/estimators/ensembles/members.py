@@ -62,6 +62,8 @@ def train_members(
     def work(member: Any, share: Share) -> Any:
         rows, given = share.rows, {}
         held = share.held if weights is None else share.held[weights[share.held] > 0]
+        if weights is not None and not share.weighted:
+            held = np.repeat(held, weights[held].astype(int))  # copies of rows check as often as they count
         if validate and len(held) and has_fit_parameter(member, "val_rows"):
             rows = np.concatenate([rows, held])
             given["val_rows"] = np.arange(len(share.rows), len(rows))
@@ -69,6 +71,8 @@ def train_members(
             known = held if numbers else held[np.isin(y[held], y[rows])]  # a class it has not met cannot be scored
             if len(known):
                 given |= {"X_val": _safe_indexing(X, known), "y_val": y[known]}
+                if weights is not None and share.weighted and has_fit_parameter(member, "sample_weight_val"):
+                    given["sample_weight_val"] = weights[known]
         if weights is not None and share.weighted:
             given["sample_weight"] = weights[rows]
         if np.array_equal(rows, np.arange(X.shape[0])):

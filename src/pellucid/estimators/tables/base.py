@@ -93,6 +93,9 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """The inner estimator, not fitted."""
         raise NotImplementedError
 
+    def _finish(self, inner: Any) -> None:
+        """What is left to do when the inner estimator is fitted."""
+
     def _held_weights(self, y: Any, weights: Any) -> Any:
         """Weights of the validation rows, or None."""
         return weights
@@ -103,21 +106,33 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     # fit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None) -> BaseTabularMLP:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> BaseTabularMLP:
         """Train on a table X (n, features) and y (n,).
 
         `validation_fraction` of the rows, drawn at random, or `X_val` and `y_val`, are not trained on: they choose
         the epoch whose parameters are kept. Preprocessing is learned from the training rows alone.
+        `sample_weight_val` are the weights of the rows of `X_val`.
         """
         with unchanged_on_failure(self):
-            self._fit(X, y, sample_weight, X_val, y_val)
+            self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if (X_val is None) != (y_val is None):
             raise ValueError("validation data are X_val and y_val together; got one of them")
+        if sample_weight_val is not None and X_val is None:
+            raise ValueError("sample_weight_val are weights of validation rows: give X_val and y_val too")
         rng = check_random_state(self.random_state)
         table = read_table(X, type(self).__name__)
         y = self._target(y)
@@ -140,7 +155,11 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         held: dict[str, Any] = {}
         if X_val is not None:
             y_held = self._target(y_val)
-            held = {"X_val": pre._apply(pre._known_columns(X_val)), "y_val": y_held, "sample_weight_val": None}
+            held = {
+                "X_val": pre._apply(pre._known_columns(X_val)),
+                "y_val": y_held,
+                "sample_weight_val": self._given_weights(sample_weight_val, len(y_held)),
+            }
         elif len(outside):
             held = {
                 "X_val": pre._apply(table.take(outside)),
@@ -152,6 +171,8 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             held["y_val"] = self._inner_target(held["y_val"])
         inner = self._inner(recipe(self, len(data), pre, bool(held), int(rng.randint(2**31 - 1))))
         inner.fit(data, self._inner_target(y[inside]), w, **held)
+        self._finish(inner)
+        inner.model_.progress = None  # nothing goes on from here: the rule's state would only swell the file
         self.preprocessor_, self.estimator_ = pre, inner
         self.n_features_in_ = pre.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

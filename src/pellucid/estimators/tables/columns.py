@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -79,7 +79,14 @@ def _from_frame(frame: Any, who: str) -> Table:
             series = series.dt.replace_time_zone(None)  # the time on the wall: hours mean what they say
         columns.append(np.asarray(series.to_numpy()))
         texts.append(isinstance(dtype, TEXTS))
-    named = all(isinstance(name, str) for name in frame.columns)
+    texts_only = {isinstance(name, str) for name in frame.columns}
+    if len(texts_only) == 2:
+        strange = next(name for name in frame.columns if not isinstance(name, str))
+        raise TypeError(
+            f"{who}: some names of columns are texts, but {strange!r} is a {type(strange).__name__}: make all texts, "
+            "X.columns = X.columns.astype(str)"
+        )
+    named = texts_only == {True}
     names = list(frame.columns) if named else [f"x{j}" for j in range(len(columns))]
     return Table(names, columns, texts, named)
 
@@ -159,7 +166,8 @@ def tokens(name: str, column: Any) -> Any:
             made[row] = value
             continue
         try:
-            made[row] = known[value] if value in known else known.setdefault(value, _token(value))
+            key = (type(value), value)  # True and 1 are equal, but not the same category
+            made[row] = known[key] if key in known else known.setdefault(key, _token(value))
         except TypeError:
             if not is_missing(value):
                 raise TypeError(
@@ -175,6 +183,10 @@ def _token(value: Any) -> str | None:
         return None
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
+    if isinstance(value, Integral):
+        return str(int(value))  # not by way of a float: identifiers have up to 20 digits
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[us]").item())  # as Python's and pandas' own objects say it
     if isinstance(value, Real | Decimal):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)

@@ -42,12 +42,15 @@ class TableError(PellucidError, ValueError):
     """Data that describe no preprocessor."""
 
 
+def listed(columns: Any) -> list[Any]:
+    """Names or numbers of columns as given by users: one name, a list, an array, pandas' Index, or None."""
+    return [columns] if isinstance(columns, str) else [] if columns is None else list(columns)
+
+
 def described(pre: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """(plain data for JSON, arrays of numbers by name)"""
     params = {**pre.get_params(), "dtype": np.dtype(pre.dtype).name}
-    chosen = params["categorical"]
-    chosen = [chosen] if isinstance(chosen, str) else list(chosen or ())
-    params["categorical"] = [one if isinstance(one, str) else int(one) for one in chosen]
+    params["categorical"] = [str(one) if isinstance(one, str) else int(one) for one in listed(params["categorical"])]
     params["one_hot_max"] = int(params["one_hot_max"])
     data: dict[str, Any] = {"params": params, "version": 1, "features": int(pre.n_features_in_)}
     data |= {name.strip("_"): getattr(pre, name) for name in PLAIN}

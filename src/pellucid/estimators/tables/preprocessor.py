@@ -29,7 +29,7 @@ from pellucid.estimators.tables.columns import (
     truths,
 )
 from pellucid.estimators.tables.dates import date_names, date_numbers, useful_parts
-from pellucid.estimators.tables.plain import described, rebuilt
+from pellucid.estimators.tables.plain import described, listed, rebuilt
 from pellucid.estimators.tables.scaling import SCALINGS, fit_scalers, make_scalers
 
 MISSING = ("indicator", "median", "error")
@@ -128,9 +128,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _chosen(self, table: Table) -> set[str]:
         """Names of the columns that the user calls categories."""
-        given = [self.categorical] if isinstance(self.categorical, str) else list(self.categorical or ())
         found = set()
-        for one in given:
+        for one in listed(self.categorical):
             if isinstance(one, int | np.integer) and -len(table.names) <= one < len(table.names):
                 found.add(table.names[one])
             elif one in table.names:
@@ -165,10 +164,11 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_numbers(self, raw: Any) -> None:
         self._imputer = SimpleImputer(strategy="median").fit(raw) if raw.shape[1] else None
-        # of a date's columns the first stands for all
-        others = {part for name, use in self._dates.items() for part in date_names(name, use)[1:]}
-        first = np.array([name not in others for name in self._number_names()], bool)
-        gone = np.isnan(raw).any(axis=0) & first
+        first: list[bool] = []  # of a date's columns the first stands for all
+        for name, kind in self.kinds_.items():
+            width = len(date_names(name, self._dates[name])) if kind == TIME else int(kind == NUMERIC)
+            first += [place == 0 for place in range(width)]
+        gone = np.isnan(raw).any(axis=0) & np.array(first, bool)
         self._indicated = np.flatnonzero(gone).tolist() if self.missing == "indicator" else []
 
     def _make_encoders(self) -> None:

@@ -68,7 +68,9 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """(n, features) -> (n, features), each within ±limit"""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        z = (X - self.center_) / self.scale_
+        far = 1e9 * self.limit  # beyond it is the limit to the last digit, and squares would become infinite
+        with np.errstate(over="ignore"):
+            z = np.clip((X - self.center_) / self.scale_, -far, far)
         return (z / np.sqrt(1.0 + (z / self.limit) ** 2)).astype(X.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from pellucid import nn
-from pellucid.estimators.classifier import MLPClassifier
+from pellucid.estimators.classifier import MLPClassifier, weights_by_class
+from pellucid.estimators.held import scorer
 from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.columns import is_missing
+from pellucid.train import Metric
+
+UNITLESS = ("loss", "r2")
+"""What a regressor may watch without regard to the units of the target."""
 
 
 class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[misc]
@@ -141,7 +146,7 @@ class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[mis
     def _held_weights(self, y: Any, weights: Any) -> Any:
         if self.class_weight is None:
             return weights
-        by_class = compute_sample_weight(self.class_weight, y)
+        by_class = weights_by_class(self.class_weight, y)
         return by_class if weights is None else by_class * weights
 
     def _inner(self, settings: dict[str, Any]) -> Any:
@@ -181,8 +186,8 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
     """Predicts numbers from a table: data frames with numbers, categories, dates and missing values go in as they are.
 
     Like `TabularMLPClassifier`, with Mish as the activation "auto". The target is standardised for training (unless
-    the loss predicts logarithms, like "poisson") and everything is given back in its own units; losses and their curves
-    are in standardised ones.
+    the loss predicts logarithms, like "poisson") and everything is given back in its own units, what `monitor` measures
+    too; losses and their curves are in standardised ones.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -259,6 +264,10 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
             y = column_or_1d(y, warn=True)
         if y.dtype.kind == "c":
             raise ValueError("Complex data not supported: y holds complex numbers")
+        if y.dtype.kind not in "biufO":
+            raise ValueError(
+                f"{type(self).__name__}: y holds numbers, got {y.dtype}: for classes use TabularMLPClassifier"
+            )
         _refuse_missing(y)
         return y.astype(np.float64)
 
@@ -287,7 +296,25 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
         return made[:, 0] if y.ndim == 1 else made
 
     def _inner(self, settings: dict[str, Any]) -> Any:
+        which = settings["monitor"]
+        if which is not None and not (isinstance(which, str) and which in UNITLESS):
+            settings["monitor"] = self._in_own_units(scorer(which))
         return MLPRegressor(**settings)
+
+    def _in_own_units(self, metric: Metric) -> Metric:
+        """The metric of standardised targets and predictions in the user's units."""
+
+        @wraps(metric.function)  # it takes weights if that one does
+        def measured(y: Any, prediction: Any, **more: Any) -> float:
+            return metric.function(self._own_units(y), self._own_units(prediction), **more)
+
+        return Metric(metric.name, measured, metric.of, metric.mode)
+
+    def _finish(self, inner: Any) -> None:
+        """The metric as it was given, for files and pickles."""
+        if inner.monitor is not self.monitor:
+            inner.monitor, inner._metric = self.monitor, scorer(self.monitor)
+            inner.model_.metrics = [inner._metric]
 
     def _own_units(self, predictions: Any) -> Any:
         """Standardised predictions, (n,) or (n, outputs · numbers for each), as the user knows them."""
@@ -302,6 +329,11 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
         """The predicted number of each row: (n,), or (n, outputs)."""
         X = self._inputs(X)
         return self._own_units(self.estimator_.predict(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², of the predictions in either units; for several quantiles see `MLPRegressor.score`."""
+        X = self._inputs(X)
+        return float(self.estimator_.score(X, self._inner_target(self._target(y)), sample_weight))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Any, Any]:
         """Lower and upper ends that hold the truth with this probability; see `MLPRegressor.predict_interval`."""

@@ -30,6 +30,12 @@ class Fold:
     train: tuple[Any, Any, Any]
     held: tuple[Any, Any, Any]
 
+    @property
+    def rows(self) -> int:
+        """How many there are to train on."""
+        _, y, weights = self.train
+        return _count(y) if weights is None else int(np.count_nonzero(weights))
+
 
 def folds(estimator: Any, X: Any, y: Any, weights: Any, validation: Any, cv: Any, seed: int) -> list[Fold]:
     """The parts of the data that every trial sees, cut once.
@@ -47,11 +53,20 @@ def folds(estimator: Any, X: Any, y: Any, weights: Any, validation: Any, cv: Any
         if isinstance(validation, bool) or not isinstance(validation, float) or not 0.0 < validation < 1.0:
             raise ValueError(f"validation is a share of the rows in (0, 1), or (X, y), got {validation!r}")
         rows = np.arange(_count(y))
-        pairs = [train_test_split(rows, test_size=validation, random_state=seed, stratify=y if classes else None)]
+        kept, strata = rows[:0], None
+        if classes:  # the only row of a class is trained on
+            _, codes, counts = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
+            kept, rows = rows[counts[codes] == 1], rows[counts[codes] > 1]
+            strata = codes[rows]
+        inside, outside = train_test_split(rows, test_size=validation, random_state=seed, stratify=strata)
+        pairs = [(np.concatenate([inside, kept]), outside)]
     else:
         kind = StratifiedKFold if classes else KFold
         splitter = cv if hasattr(cv, "split") else kind(cv, shuffle=True, random_state=seed)
         pairs = list(splitter.split(X, y))
+        if classes:  # a class that is not trained on cannot be scored
+            names = np.asarray(y)
+            pairs = [(inside, outside[np.isin(names[outside], names[inside])]) for inside, outside in pairs]
     return [Fold(_part(X, y, weights, inside), _part(X, y, weights, outside)) for inside, outside in pairs]
 
 

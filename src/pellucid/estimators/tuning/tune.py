@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from pellucid.estimators.tables.base import BaseTabularMLP
+from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
 from pellucid.estimators.tuning.choice import choose_estimator
 from pellucid.estimators.tuning.progress import shown
 from pellucid.estimators.tuning.result import Trial, Tuned
@@ -48,8 +50,8 @@ def tune(
     estimator : one of pellucid's, whose other parameters are kept; "auto" takes TabularMLP* for data frames, MLP* for
         arrays, a classifier where y holds classes
     metric : what is best on the validation rows: "accuracy", "roc_auc", "rmse", a scorer's name such as
-        "neg_log_loss", a function; None is what the estimator watches by itself (accuracy, R²). For a
-        TabularMLPRegressor errors are in units of the target's deviation
+        "neg_log_loss", a function; None is what the estimator watches by itself (accuracy, R²). "loss" is that of
+        training: for a TabularMLPRegressor of the standardised target
     space : a function that asks an Optuna trial for parameters; see `default_space`
     validation : the share of rows that judges, or (X, y); `cv` in its place: a number of folds, or a splitter
     n_jobs : trials side by side, each on one thread; -1 for all processors. It does not change the result.
@@ -82,7 +84,7 @@ def tune(
         optuna.logging.set_verbosity(before)
     best = search.best()
     sign, name = best[1].sign, metric if isinstance(metric, str) else best[1].metric
-    fitted = _refitted(base, best, X, y, sample_weight, chosen.threads)
+    fitted = _refitted(base, best, X, y, sample_weight, chosen.threads, parts[0].rows)
     seen = min(len(best[1].values), len(parts))  # with fewer folds a mean cannot be compared
     records = [
         Trial(
@@ -155,7 +157,7 @@ def _prepared(estimator: Any, metric: Any, seed: int) -> Any:
 
 
 def _refitted(
-    base: Any, best: tuple[dict[str, Any], Outcome], X: Any, y: Any, weights: Any, threads: int | None
+    base: Any, best: tuple[dict[str, Any], Outcome], X: Any, y: Any, weights: Any, threads: int | None, rows: int
 ) -> Any:
     """The best settings on all rows, for as many epochs as were best on the validation rows.
 
@@ -167,6 +169,9 @@ def _refitted(
     known = made.get_params(deep=False)
     if "early_stopping" in known:
         del meant["validation_fraction"]
+    if isinstance(made, BaseTabularMLP):  # "auto" is as with the rows of a trial: a longer schedule has other epochs
+        chosen = {"max_iter": auto_epochs(rows), "batch_size": auto_batch(rows)}
+        meant |= {name: value for name, value in chosen.items() if known[name] == "auto"}
     changed = {name: value for name, value in meant.items() if name in known} | {"callbacks": [*made.callbacks, last]}
     before = {name: known[name] for name in changed}
     with warnings.catch_warnings():
