@@ -45,7 +45,7 @@ TABLES = (
     "penguins", "titanic", "german_credit", "churn", "phoneme", "satellite", "bank_marketing", "adult",
     "auto_mpg", "insurance", "concrete", "abalone", "wine_quality", "kin8nm", "california_housing", "diamonds",
 )  # fmt: skip
-MOST = 10_000
+MOST = 5_000
 """Rows of a table at most; larger ones are sampled."""
 
 

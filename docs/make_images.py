@@ -12,7 +12,8 @@ import pellucid as pel
 from pellucid import nn, optim, train
 from pellucid.graph.show.drawing import Box, Drawing
 from pellucid.graph.show.svg import svg
-from pellucid.lab import normalization
+from pellucid.lab import generalization, housing, normalization, preprocessing
+from pellucid.lab import generalization_plots as drawn
 from pellucid.lab import normalization_plots as shown
 from pellucid.lab.plots import save_all
 
@@ -115,6 +116,37 @@ def normalization_pictures() -> None:
     axes[0].figure.savefig(IMAGES / "normalization.svg", metadata={"Date": None})
 
 
+def generalization_pictures() -> None:
+    figure, axes = plt.subplot_mosaic(
+        "ABEF;CDEF", figsize=(13, 4.2), width_ratios=(1, 1, 1.7, 1.7), layout="constrained"
+    )
+    fits = generalization.curve_fits()
+    for place, degree in zip("ABCD", (0, 1, 3, 9), strict=True):
+        drawn.plot_fit(fits, degree, axes[place])
+    drawn.plot_degrees(fits, axes["E"])
+    drawn.plot_more_data(generalization.more_data(), axes["F"])
+    figure.savefig(IMAGES / "curve-fitting.svg", metadata={"Date": None})
+
+    figure, axes = plt.subplots(1, 2, figsize=(13, 4.2), layout="constrained")
+    drawn.plot_by_size(generalization.bias_variance_by_size(), axes[0])
+    drawn.plot_stopping(housing.early_stopping(), axes[1])
+    figure.savefig(IMAGES / "generalization.svg", metadata={"Date": None})
+
+    figure, axes = plt.subplots(1, 2, figsize=(12, 3.8), layout="constrained")
+    drawn.plot_averaging(housing.averaging(), axes[0])
+    drawn.plot_ablation(housing.ablation(), axes[1])
+    figure.savefig(IMAGES / "regularising.svg", metadata={"Date": None})
+
+
+def preprocessing_pictures() -> None:
+    figure, axes = plt.subplots(2, 4, figsize=(13, 6), layout="constrained")
+    drawn.plot_decorrelation(preprocessing.decorrelation(150), axes[0])
+    raw, centred = (preprocessing.gradient_signs(2, 120, centred=centred) for centred in (False, True))
+    drawn.plot_signs(raw, centred, axes[1, :2])
+    drawn.plot_polar(preprocessing.polar_rings(), axes[1, 2:])
+    figure.savefig(IMAGES / "preprocessing.svg", metadata={"Date": None})
+
+
 if __name__ == "__main__":
     pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
     pictures["native-engine"] = native_engine
@@ -122,6 +154,8 @@ if __name__ == "__main__":
     with matplotlib.rc_context({"svg.hashsalt": "pellucid"}):
         training_curves()
         normalization_pictures()
+        generalization_pictures()
+        preprocessing_pictures()
         optim.plot_schedules()[0].figure.savefig(IMAGES / "schedules.svg", metadata={"Date": None})
         optim.plot_trajectories()[0].figure.savefig(IMAGES / "trajectories.svg", metadata={"Date": None})
         nn.plot_activations()[0].figure.savefig(IMAGES / "activations.svg", metadata={"Date": None})

@@ -57,9 +57,7 @@ SKIP = {"TYPE_CHECKING", "Any"}
 def public_names():
     modules = {name for name in vars(pellucid) if inspect.ismodule(getattr(pellucid, name))} - {"random"}
     return [
-        name
-        for name in (*vars(pellucid), *pellucid._LATER)
-        if not name.startswith("_") and name not in modules | SKIP
+        name for name in (*vars(pellucid), *pellucid._LATER) if not name.startswith("_") and name not in modules | SKIP
     ]
 
 

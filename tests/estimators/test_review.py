@@ -190,3 +190,10 @@ def test_numbers_of_numpy_are_numbers_after_loading(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert np.array_equal(loaded.fit(X, TWO).predict_proba(X), clf.predict_proba(X))
+
+
+def test_calibration_belongs_to_the_weights_it_was_made_for():
+    A, b = make_classification(200, 5, random_state=0)
+    clf = MLPClassifier((4,), max_iter=300, tol=0.01, random_state=0).fit(A, b)
+    assert clf.calibrate(A, b).temperature_ != 1.0
+    assert clf.partial_fit(A, b).temperature_ == 1.0

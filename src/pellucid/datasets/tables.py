@@ -80,6 +80,26 @@ TABLES: dict[str, Info] = {
             sha256="2438cf4263c4a1a4f7cd3d247174d8e1d27dc59085a6b8ff4bc2f88c7e5d017c",
         ),
         Info(
+            name="california",
+            title="California housing: the median value of houses in a block of the census of 1990, in dollars",
+            target="median_house_value",
+            task="regression",
+            categorical=("ocean_proximity",),
+            rows=3_000,
+            source="StatLib (Pace and Barry), in the form of https://github.com/ageron/handson-ml2",
+            licence="Apache-2.0",
+            licence_url="https://www.apache.org/licenses/LICENSE-2.0",
+            citation=(
+                "Pace, R. K. and Barry, R. (1997). Sparse spatial autoregressions. Statistics and Probability Letters "
+                "33, 291-297. https://doi.org/10.1016/S0167-7152(96)00140-X"
+            ),
+            changes=(
+                "3,000 of the 20,640 rows, drawn without replacement (numpy.random.default_rng(0).choice) and left in "
+                "their order"
+            ),
+            sha256="3e7e6d2482b5259301919bb2e00774d9ab87eb203df0d73e8ba5eb00c0b74064",
+        ),
+        Info(
             name="penguins",
             title="Palmer penguins: which of three species?",
             target="species",
@@ -101,9 +121,10 @@ TABLES: dict[str, Info] = {
 
 
 def load(name: str) -> Table:
-    """A table by name: "adult" (16,000 x 14, two classes) or "penguins" (344 x 6, three species).
+    """A table by name: "adult" (16,000 x 14, two classes), "penguins" (344 x 6, three species) or "california"
+    (3,000 x 9, values of houses).
 
-    Both have numbers, categories and missing values. Needs no network.
+    All have numbers, categories and missing values. Needs no network.
 
     >>> X, y = load("penguins")
     >>> X.shape, sorted(y.unique())

@@ -110,6 +110,7 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
 
     _numeric_target = False
     _seed: int | None  # of the order of rows, and of dropout
+    _calibration: dict[str, Any]  # what held-out rows have told: a temperature, or errors
     _drawn: Any  # the state of the generator ahead of the random split
 
     def _encode(self, y: Any, first: bool, incremental: bool) -> Any:
@@ -207,6 +208,7 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
             self._seed = self._seed if go_on and self._seed is not None else int(rng.randint(2**31 - 1))
             by_steps(self, part, kept, self._seed, go_on, incremental)
         self._show_curves()
+        self._calibration = {}  # that of other weights
         if kept is not None:
             self._keep_held(kept.dense())
 
@@ -239,7 +241,6 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
         self.model_ = build(self, outputs, loss, dtype, self._metric)
         start(self, self.model_, rows.X.shape[1], rng)
         self._curves = Curves()
-        self._calibration: dict[str, Any] = {}
         self._seed = self._drawn = None
         self.n_layers_ = len(layer_names(self.model_)) + 1
         self._n_features_out = self._hidden_width()

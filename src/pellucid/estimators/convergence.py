@@ -139,7 +139,7 @@ class Convergence(Callback):
     def _waited_long_enough(self, run: Run) -> None:
         curves, patience, rates = self.curves, self.patience, self.rates
         what = "Validation score" if patience.early else "Training loss"
-        text = f"{what} did not improve more than tol={patience.tol:f} for {patience.epochs:g} consecutive epochs."
+        text = f"{what} did not improve more than tol={patience.tol:g} for {patience.epochs:g} consecutive epochs."
         if rates.kind == "adaptive" and rates.start * curves.factor > 1e-6:
             curves.factor, curves.waited = curves.factor / 5.0, 0
             self._tell(f"{text} Setting learning rate to {rates.start * curves.factor:f}")
