@@ -100,7 +100,7 @@ def test_rows_of_weight_zero_do_not_widen_intervals():
 @pytest.mark.parametrize("weights", ["any", "whole"])
 def test_validation_rows_of_members_have_their_weights(weights):
     w = np.where(LABELS == "cat", 3.0, 1.0) + (0.5 if weights == "any" else 0.0)
-    made = TabularMLPClassifier(**QUICK, validation_fraction=0.2)
+    made = TabularMLPClassifier(**QUICK, monitor="accuracy", validation_fraction=0.2)
     ensemble = BaggedMLPClassifier(made, 2, n_jobs=1, random_state=0).fit(X, LABELS, w)
     for member, rows in zip(ensemble.estimators_, ensemble.estimators_samples_, strict=True):
         held = np.setdiff1d(np.arange(200), rows)
@@ -113,7 +113,7 @@ def test_validation_rows_of_members_have_their_weights(weights):
 
 def test_weights_of_validation_rows():
     w = np.random.default_rng(2).uniform(0.1, 3, 50)
-    clf = TabularMLPClassifier(**QUICK, random_state=0)
+    clf = TabularMLPClassifier(**QUICK, monitor="accuracy", random_state=0)
     clf.fit(X[:150], LABELS[:150], X_val=X[150:], y_val=LABELS[150:], sample_weight_val=w)
     right = clf.predict(X[150:]) == LABELS[150:]
     assert_allclose(clf.best_validation_score_, np.average(right, weights=w), rtol=1e-6)
@@ -168,7 +168,7 @@ def test_a_search_gives_errors_in_the_users_units():
 
 def test_weights_judge_tables_too():
     w = np.where(LABELS == "cat", 5.0, 0.5)
-    made = TabularMLPClassifier(**QUICK, random_state=0)
+    made = TabularMLPClassifier(**QUICK, monitor="accuracy", random_state=0)
     kept = slice(150), slice(150, 200)
     judge = (X[kept[1]], LABELS[kept[1]], w[kept[1]])
     found = tune(X[kept[0]], LABELS[kept[0]], validation=judge, trials=1, estimator=made, space=rates, verbose=False)

@@ -86,10 +86,16 @@ def test_a_table_of_all_kinds_is_learned(kind):
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_the_best_epoch_is_kept_the_last_of_equals(kind):
-    model, *_ = fitted(kind)
+    model, *_ = fitted(kind, monitor=None)
     best = max(model.validation_scores_)
     assert model.best_validation_score_ == pytest.approx(best)
     assert model.best_iter_ == 24 - model.validation_scores_[::-1].index(best)
+
+
+def test_classes_are_judged_by_the_validation_loss():
+    model, *_ = fitted(TabularMLPClassifier)
+    assert model.validation_scores_ == model.validation_loss_curve_
+    assert model.best_validation_score_ == min(model.validation_scores_)
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -138,7 +144,7 @@ def test_own_validation_rows(kind):
     y = labels(value) if kind is TabularMLPClassifier else value
     test, other = table(100, seed=2)
     y_test = labels(other) if kind is TabularMLPClassifier else other
-    model = kind(**QUICK).fit(X, y, X_val=test, y_val=y_test)
+    model = kind(**QUICK, monitor=None).fit(X, y, X_val=test, y_val=y_test)
     assert model.best_validation_score_ == pytest.approx(model.score(test, y_test), rel=1e-4)
     with pytest.raises(ValueError, match="X_val and y_val together"):
         kind(**QUICK).fit(X, y, X_val=test)

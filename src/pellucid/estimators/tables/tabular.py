@@ -37,6 +37,7 @@ class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[mis
         vector of `embedding_dim` numbers for each
     periodic : learned waves beside every number (`nn.Periodic`)
     validation_fraction : share of rows that choose the epoch; 0 keeps the last epoch
+    monitor : what chooses the epoch: the validation loss, or a metric ("accuracy" is noisier on few rows)
     patience : epochs without improvement after which training ends; None does them all
     calibrated : fit a temperature on the validation rows, for better probabilities
 
@@ -75,7 +76,7 @@ class TabularMLPClassifier(ClassifierMixin, BaseTabularMLP):  # type: ignore[mis
         categorical: Any = (),
         validation_fraction: float = 0.2,
         patience: int | None = None,
-        monitor: Any = None,
+        monitor: Any = "loss",
         calibrated: bool = False,
         random_state: Any = None,
         verbose: Any = False,
