@@ -283,6 +283,8 @@ def test_an_error_in_one_model_names_it_and_spares_the_others():
 # Ctrl-C
 
 SLEEPER = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may have switched it off
 import numpy as np
 import pellucid as pel
 from pellucid import Model, nn

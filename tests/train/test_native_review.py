@@ -166,6 +166,8 @@ def test_last_batches_of_many_sizes():
 # Ctrl-C, in a process of its own
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may ignore it
 import os, signal, threading
 import numpy as np
 from pellucid import Model, nn, optim, train
