@@ -28,6 +28,10 @@ class ShapeError(PellucidError, ValueError):
     """Shapes (or tree structures) that do not fit together."""
 
 
+class IndexRangeError(ShapeError, IndexError):
+    """An index array that points outside the array it indexes."""
+
+
 class DifferentiationError(PellucidError, TypeError):
     """A derivative that does not exist as asked: a missing rule, a non-scalar output, integer inputs."""
 

@@ -14,6 +14,9 @@ from pellucid.graph.record import record
 
 ENGINES = ("numpy", "native", "auto")
 
+MOST = 64
+"""Graphs that a compiled function keeps, one for each combination of shapes and dtypes."""
+
 
 def engine_named(name: str) -> Callable[..., Any]:
     """The executor of that name: (graph, *arguments) -> results. What the native one lacks, NumPy computes."""
@@ -39,15 +42,19 @@ def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
     array([2., 4.])
     """
     execute = engine_named(engine)
-    graphs: dict[Any, Graph] = {}
+    graphs: dict[Any, Graph] = {}  # the last ones
 
     def graph(*args: Any) -> Graph:
         leaves, tree = flatten(args)
         specs = [spec_of(leaf) for leaf in leaves]
         key = (tree, tuple((s.shape, s.dtype) for s in specs))
-        if key not in graphs:
-            graphs[key] = record(f, *unflatten(tree, specs)).simplify()
-        return graphs[key]
+        recorded = graphs.get(key)
+        if recorded is None:
+            recorded = record(f, *unflatten(tree, specs)).simplify()
+            if len(graphs) >= MOST:
+                graphs.pop(next(iter(graphs)), None)
+            graphs[key] = recorded
+        return recorded
 
     @functools.wraps(f)
     def compiled(*args: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,11 @@ class Graph:
     outputs: tuple[int | Literal, ...]
     in_tree: Tree
     out_tree: Tree
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    """What readers keep with the graph (its compiled forms): it goes when the graph goes, and copies begin without."""
+
+    def __reduce__(self) -> Any:
+        return (Graph, (self.name, self.nodes, self.inputs, self.outputs, self.in_tree, self.out_tree))
 
     def __post_init__(self) -> None:
         for i, node in enumerate(self.nodes):

@@ -36,7 +36,7 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     from pellucid.engine.native import cache
     from pellucid.engine.native.fallback import seconds, tell
     from pellucid.engine.native.lower import CannotCompile
-    from pellucid.engine.native.run import default_threads
+    from pellucid.engine.native.processors import default_threads
     from pellucid.train.native import Compiled, graph_of
 
     whole = isinstance(run.plan.data, Rows) and not any(c.handles("gradients") for c in run.callbacks)
@@ -59,7 +59,7 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
 
 def step_program(run: Run, threads: int | None) -> Any:
     """The program that a run would execute."""
-    from pellucid.engine.native.run import default_threads
+    from pellucid.engine.native.processors import default_threads
     from pellucid.engine.native.stepper import program_for
     from pellucid.engine.native.work import threads_for
     from pellucid.train.native import graph_of, roles

@@ -33,7 +33,7 @@ def side_by_side(
     [1, 'two']
     """
     from pellucid.engine.native.blas import LANE
-    from pellucid.engine.native.run import default_threads
+    from pellucid.engine.native.processors import default_threads
 
     count = min(threads or default_threads(), len(works)) or 1
     halt, above = threading.Event(), HALT.get()

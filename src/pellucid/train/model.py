@@ -88,7 +88,7 @@ class Model:
                 f"metrics need names of their own, and not 'loss': got {names}; wrap one in train.Metric(name, ...)"
             )
         self.penalty = penalty
-        self.dtype = np.dtype(dtype)
+        self.dtype = np.dtype(dtype).newbyteorder("=")
         self.settings = {k: v if isinstance(v, Schedule) else Constant(v) for k, v in (settings or {}).items()}
         self._check_settings()
         self.params: dict[str, Any] = {}
@@ -97,6 +97,15 @@ class Model:
         self.history = History()
         self.progress: Progress | None = None
         self._compiled = Compiled() if engine == "native" else None
+
+    @property
+    def compiled(self) -> bool:
+        """Does it predict by compiled code? With engine="auto" it does once it was trained so."""
+        return self._compiled is not None
+
+    @compiled.setter
+    def compiled(self, on: bool) -> None:
+        self._compiled = Compiled() if on else None
 
     # training
 
@@ -162,8 +171,8 @@ class Model:
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise
-        if run.trainer.engine == "native" and self._compiled is None:
-            self._compiled = Compiled()  # what was trained compiled predicts so, too
+        if run.trainer.engine == "native" and not self.compiled:
+            self.compiled = True  # what was trained compiled predicts so, too
         self.history = run.history
         try:
             train(run)
@@ -361,8 +370,9 @@ class Model:
             session = self._compiled.session(self, params, state, what)
             if session is not None:
                 return session(X)
-        scores = self.net.predict(params, X, state)
-        return self.loss.link(scores) if what == "prediction" else scores
+        if what == "prediction":
+            return self.loss.link(self._outcome(params, state, X, "scores"))
+        return self.net.predict(params, X, state)
 
     def _check_features(self, X: Any) -> None:
         if self.features and X.shape[1:] != self.features:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
+from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 
 if TYPE_CHECKING:
@@ -26,9 +28,14 @@ class Compiled:
     def __init__(self) -> None:
         self.sessions: dict[str, Session | None] = {}
         self.arrays: list[Any] = []
+        self.threads: int | None = None
+        self.pid = os.getpid()
 
     def session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         """The session for these arrays; None where the network cannot be compiled."""
+        # how rows are split over threads may show in the last bits; a forked child may have interrupted its parent
+        if model.threads != self.threads or self.pid != os.getpid():
+            self.sessions, self.threads, self.pid = {}, model.threads, os.getpid()
         arrays = [*params.values(), *state.values()]
         if len(arrays) != len(self.arrays) or not all(map(is_, arrays, self.arrays)):
             made = [s for s in self.sessions.values() if s is not None]
@@ -49,21 +56,31 @@ class Compiled:
     def _made(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         from pellucid.engine.native.fallback import tell
         from pellucid.engine.native.lower import CannotCompile
-        from pellucid.engine.native.run import default_threads
+        from pellucid.engine.native.processors import default_threads
         from pellucid.engine.native.session import Session
 
-        def scores(p: Any, s: Any, X: Any) -> Any:
-            out = model.net.predict(p, X, s)
-            return model.loss.link(out) if what == "prediction" else out
-
-        def spec(a: Any) -> Spec:
-            return Spec(np.shape(a), np.asarray(a).dtype)
-
-        X = Spec((Dim.symbol("n"), *model.features), model.dtype)
         try:
-            graph = record(scores, tree_map(spec, params), tree_map(spec, state), X, name=what).simplify()
             fixed = [np.asarray(a) for a in flatten((params, state))[0]]
-            return Session(graph, fixed, CHUNK, model.threads or default_threads())
+            return Session(_graph(model, params, state, what), fixed, CHUNK, model.threads or default_threads())
         except CannotCompile as error:
-            tell("prediction", error)
+            if what == "scores":  # else it may be the link alone: then the scores are computed by compiled code
+                tell("prediction", error)
             return None
+
+
+def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
+    """(parameters, statistics, X) -> scores, or what the link makes of them; the number of rows is open."""
+    from pellucid.engine.native.lower import CannotCompile
+
+    def outcome(p: Any, s: Any, X: Any) -> Any:
+        scores = model.net.predict(p, X, s)
+        return model.loss.link(scores) if what == "prediction" else scores
+
+    def spec(a: Any) -> Spec:
+        return Spec(np.shape(a), np.asarray(a).dtype)
+
+    X = Spec((Dim.symbol("n"), *model.features), model.dtype)
+    try:
+        return record(outcome, tree_map(spec, params), tree_map(spec, state), X, name=what).simplify()
+    except Exception as error:  # code of the user's may ask for values: NumPy has them, or raises what is wrong
+        raise CannotCompile(f"it cannot be recorded ({error})") from error

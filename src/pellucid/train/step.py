@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -20,6 +19,7 @@ from pellucid.graph.core.spec import Spec, spec_of
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
+from pellucid.locks import forkable
 from pellucid.nn.layer import Layer
 from pellucid.nn.losses import Loss
 from pellucid.nn.penalties import PerRow
@@ -116,7 +116,7 @@ class Trainer:
 
 
 _known: OrderedDict[Any, Graph] = OrderedDict()
-_lock = threading.Lock()
+_lock = forkable()
 
 
 def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:

@@ -38,6 +38,8 @@ def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "dtype": model.dtype.name,
         "features": list(model.features),
         "engine": model.engine,
+        "threads": model.threads,
+        "compiled": model.compiled,
         "history": {"epochs": model.history.epochs, "stopped": model.history.stopped},
     }
     return arrays, metadata
@@ -75,7 +77,9 @@ def rebuilt(arrays: Mapping[str, Any], data: dict[str, Any], custom: Mapping[str
         dtype=data["dtype"],
         settings={k: restore(v, custom) for k, v in data["settings"].items()},
         engine=data.get("engine", "auto"),
+        threads=data.get("threads"),
     )
+    model.compiled = data.get("compiled", model.compiled)  # so that the same bits are predicted
     model.features = tuple(data["features"])
     for key, value in arrays.items():
         part, _, name = key.partition("/")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native import blas, cache, fixed
+from pellucid.engine.native.arrays import as_read
 from pellucid.engine.native.fuse import Call, Loop, flipped
 from pellucid.engine.native.memory import plan
 from pellucid.engine.native.moves import work_of
@@ -81,7 +82,7 @@ class Memory:
         self.arena = Arena(at)
         self.size = at
         constants = [x for x in program.lowered.values if x.op == "constant"]
-        self.constants = {x.number: np.ascontiguousarray(x.settings["array"]) for x in constants}
+        self.constants = {x.number: as_read(x.settings["array"], x.dtype) for x in constants}
         self.outside: dict[int, int] = {}  # addresses of arrays from outside
         self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.engine.native.special import address
+from pellucid.locks import forkable
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,27 @@ def _pools() -> list[tuple[Any, Any]]:
     return [(get, put) for get, put in found if get is not None and put is not None]
 
 
-_lock = threading.Lock()
+_lock = forkable()
 _users = 0
 _before: list[tuple[Any, int]] = []
+
+
+def _without_users() -> None:
+    """In a forked child: the threads that used the library are not there."""
+    global _users
+    if _users:
+        _users = 0
+        _restore()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_without_users)
+
+
+def _restore() -> None:
+    for put, number in _before:
+        if number != 1:
+            put(number)
 
 
 @contextmanager
@@ -193,6 +211,4 @@ def one_thread() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
-                for put, number in _before:
-                    if number != 1:
-                        put(number)
+                _restore()

@@ -20,13 +20,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pellucid.engine.native import loader
+from pellucid.locks import forkable
 
 compilations = 0
 """How many kernels this process has compiled."""
 
 quiet = threading.local()
 _addresses: dict[str, int] = {}
-_lock = threading.RLock()
+_lock = forkable()
 
 
 def addresses(sources: Iterable[str]) -> list[int]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import threading
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import fixed
+from pellucid.engine.native.arrays import as_read
 from pellucid.engine.native.binding import Binding, Memory
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.processors import default_threads
 from pellucid.engine.native.program import Program, build
-from pellucid.engine.native.run import default_threads, execute, job
+from pellucid.engine.native.run import check_status, execute, job
 from pellucid.engine.native.values import LEAVES, Value, evaluate
 from pellucid.engine.native.work import threads_for
-from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.tree import unflatten
 from pellucid.graph.graph import Graph
@@ -53,19 +53,14 @@ class Bound:
 
     def __call__(self, leaves: list[Any]) -> list[Any]:
         """The output arrays for input arrays of the right shape and dtype."""
-        given = [
-            np.ascontiguousarray(leaf, x.dtype) for leaf, x in zip(leaves, self.program.lowered.inputs, strict=True)
-        ]
+        given = [as_read(leaf, x.dtype) for leaf, x in zip(leaves, self.program.lowered.inputs, strict=True)]
         made = [np.empty(shape, x.dtype) for shape, x in zip(self.shapes, self.made, strict=True)]
         places = np.array([a.ctypes.data for a in (*given, *made)], np.int64)
         with self.lock:
             for words, (where, which, offset) in zip(self.binding.tables, self.patches, strict=True):
                 words[where] = places[which] + offset
             status = execute(self.jobs)
-        if status == fixed.BAD_LABEL:
-            raise ShapeError(f"{self.program.graph.name}: labels must lie in 0 ... classes - 1")
-        if status:
-            raise ShapeError(f"{self.program.graph.name}: an index array holds a number that is out of range")
+        check_status(status, self.program.graph.name)
         arrays = {x.number: array for x, array in zip(self.made, made, strict=True)}
         return [self._output(x, arrays, given) for x in self.program.lowered.outputs]
 
@@ -114,11 +109,9 @@ class Function:
         return unflatten(self.graph.out_tree, bound(leaves))
 
 
-_functions: weakref.WeakKeyDictionary[Graph, Function] = weakref.WeakKeyDictionary()
-
-
 def function(graph: Graph) -> Function:
-    """The compiled form of a graph, made once."""
-    if graph not in _functions:
-        _functions[graph] = Function(graph)
-    return _functions[graph]
+    """The compiled form of a graph, made once in a process: a forked child does not know what its parent was doing."""
+    key = (Function, os.getpid())
+    if key not in graph.kept:
+        graph.kept.setdefault(key, Function(graph))
+    return graph.kept[key]  # type: ignore[no-any-return]

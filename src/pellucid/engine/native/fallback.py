@@ -28,7 +28,7 @@ class FallbackWarning(UserWarning):
 _told: set[str] = set()
 
 
-def tell(what: str, error: CannotCompile) -> None:
+def tell(what: str, error: Exception) -> None:
     """Say once why something is not compiled."""
     message = f"{what} runs on the NumPy executor: {error}"
     if message not in _told:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import threading
 from typing import Any
 
-_lock = threading.Lock()
+from pellucid.locks import forkable
+
+_lock = forkable()
 _engines: list[Any] = []  # as long as the process lives: addresses into them are everywhere
 
 

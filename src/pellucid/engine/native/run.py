@@ -15,18 +15,9 @@ import numpy as np
 
 from pellucid.engine.native import blas, cache, fixed
 from pellucid.engine.native.binding import Binding, function_at
+from pellucid.errors import IndexRangeError, ShapeError
 
 WORDS = 25
-
-
-def default_threads() -> int:
-    """`PELLUCID_THREADS`, or the processors that this process may use."""
-    given = os.environ.get("PELLUCID_THREADS")
-    if given:
-        if not given.isdigit() or int(given) < 1:
-            raise ValueError(f"PELLUCID_THREADS is a number from 1, got {given!r}")
-        return int(given)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache
@@ -44,6 +35,14 @@ def job(binding: Binding, thread: int) -> Any:
     words[3] = words[5] = entries.ctypes.data
     words[4] = words[6] = len(entries) if entries[0, 0] else 0
     return words
+
+
+def check_status(status: int, name: str) -> None:
+    """An error for a run that met an index or a label out of range: what it wrote is not a result."""
+    if status == fixed.BAD_LABEL:
+        raise ShapeError(f"{name}: labels must lie in 0 ... classes - 1")
+    if status == fixed.BAD_INDEX:
+        raise IndexRangeError(f"{name}: an index array holds a number that is out of range")
 
 
 class Crew:

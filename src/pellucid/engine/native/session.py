@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import blas
+from pellucid.engine.native.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.binding import Binding, Memory
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
-from pellucid.engine.native.run import job, run_together, runner
-from pellucid.engine.native.stepper import aligned
+from pellucid.engine.native.run import check_status, execute, job, runner
 from pellucid.engine.native.work import flops, threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -50,15 +49,16 @@ class Bound:
 class Session:
     """(fixed arrays ..., X) -> Y by a graph of one open size, bound to memory for up to `most` rows.
 
-    Fixed arrays are read where they lie, each time; but single numbers and what is not in C order are copied, and
-    `refresh` brings the copies up to date.
+    Fixed arrays are read where they lie, each time; but single numbers and what compiled code cannot read as it lies
+    are copied, and `refresh` brings the copies up to date.
     """
 
     def __init__(self, graph: Graph, fixed: Sequence[Any], most: int, threads: int) -> None:
         self.graph, self.most, self.available = graph, most, threads
-        self.fixed = [a if a.size > 1 and a.flags.c_contiguous else np.array(a, order="C") for a in fixed]
-        self.copied = [i for i, (mine, a) in enumerate(zip(self.fixed, fixed, strict=True)) if mine is not a]
+        kinds = [node.dtype for node in graph.nodes[: len(fixed)]]
+        self.fixed = [as_read(a if a.size > 1 else a.copy(), kind) for a, kind in zip(fixed, kinds, strict=True)]
         self.addresses = tuple(a.ctypes.data for a in self.fixed)
+        self.copied = [i for i, a in enumerate(fixed) if a.ctypes.data != self.addresses[i]]
         self.bound: dict[int, Bound] = {}
         self.placed: list[Placed] = []
         self.lock = threading.Lock()
@@ -70,11 +70,8 @@ class Session:
         with self.lock:
             bound = self.bound.get(len(X)) or self.bind(len(X))
             bound.X[...] = X
-            if bound.alone:
-                self.run(bound.address)
-            else:
-                with blas.one_thread():
-                    run_together(bound.jobs)
+            status = self.run(bound.address) if bound.alone else execute(bound.jobs)
+            check_status(status, self.graph.name)
             return bound.Y.copy()
 
     def refresh(self, fixed: Sequence[Any]) -> None:
@@ -85,8 +82,8 @@ class Session:
     def reads(self, fixed: Sequence[Any]) -> bool:
         """Are these the arrays that it reads, but for what is copied?"""
         return len(fixed) == len(self.fixed) and all(
-            i in self.copied or (isinstance(a, np.ndarray) and a.ctypes.data == address and a.flags.c_contiguous)
-            for i, (a, address) in enumerate(zip(fixed, self.addresses, strict=True))
+            i in self.copied or (is_read_in_place(a, mine.dtype) and a.ctypes.data == address)
+            for i, (a, mine, address) in enumerate(zip(fixed, self.fixed, self.addresses, strict=True))
         )
 
     def bind(self, rows: int) -> Bound:

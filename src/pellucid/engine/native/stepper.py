@@ -6,8 +6,8 @@ step by step; it is copied in at the beginning and out when somebody asks for it
 
 from __future__ import annotations
 
+import itertools
 import os
-import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native import cache, fixed
+from pellucid.engine.native.arrays import aligned, as_read
 from pellucid.engine.native.binding import BYTES, PRIVATE, Binding, Memory, share
 from pellucid.engine.native.blas import LANE
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
-from pellucid.engine.native.run import WORDS, execute, runner
+from pellucid.engine.native.run import WORDS, check_status, execute, runner
 from pellucid.engine.native.schedule import is_single
-from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
+from pellucid.locks import forkable
 
 FLUSH = 0x9FC0
 """MXCSR: no exceptions, subnormal numbers in and out are zero."""
@@ -44,21 +45,19 @@ class Roles:
     checked: bool = False  # are the labels known to be in range?
 
 
-_programs: weakref.WeakKeyDictionary[Graph, list[tuple[Roles, Program]]] = weakref.WeakKeyDictionary()
-
-
 def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: int) -> Program:
     """The program of a step; one is kept for each graph, roles, number of threads and answers of the sizes."""
-    known = _programs.setdefault(graph, [])
-    for used, program in known:
+    programs: list[tuple[Roles, Program]] = graph.kept.setdefault(Program, [])
+    for used, program in programs:
         if used == roles and program.threads == threads and program.suits(sizes):
             return program
-    known.append((roles, build(graph, sizes, threads, roles.updates, roles.check, roles.checked)))
-    return known[-1][1]
+    programs.append((roles, build(graph, sizes, threads, roles.updates, roles.check, roles.checked)))
+    return programs[-1][1]
 
 
-_idle: list[Stepper] = []
-_lock = threading.Lock()
+_idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()
+_tickets = itertools.count()
+_lock = forkable()
 IDLE = 64 << 20
 """Bytes of memory that steppers without work may keep for the next run of the same kind."""
 
@@ -66,21 +65,33 @@ IDLE = 64 << 20
 def stepper(graph: Graph, roles: Roles, rows: int, threads: int) -> Stepper:
     """A stepper; one that has done its work is taken up again."""
     with _lock:
-        for known in _idle:
-            wanted = known.graph is graph and known.roles == roles and known.rows == rows
-            if wanted and known.threads == threads and known.suits():
-                _idle.remove(known)
-                return known
+        for idle in _resting(graph):
+            if idle.roles == roles and idle.rows == rows and idle.threads == threads and idle.suits():
+                _wake(idle)
+                return idle
     return Stepper(graph, roles, rows, threads)
 
 
 def release(used: Stepper) -> None:
-    """No longer needed: keep it for the next run."""
+    """No longer needed: kept with its graph for the next run. Where they are many, the longest unused ones go."""
     used.forget()
     with _lock:
-        _idle.append(used)
-        while sum(s.bytes for s in _idle) > IDLE:
-            _idle.pop(0)
+        used.ticket = next(_tickets)
+        _idle[used.ticket] = used
+        _resting(used.graph).append(used)
+        steppers = sorted(_idle.values(), key=lambda s: s.ticket)
+        while sum(s.bytes for s in steppers) > IDLE:
+            _wake(steppers.pop(0))
+
+
+def _resting(graph: Graph) -> list[Stepper]:
+    """The steppers of a graph that have no work: they go when the graph goes."""
+    return graph.kept.setdefault(Stepper, [])  # type: ignore[no-any-return]
+
+
+def _wake(idle: Stepper) -> None:
+    _resting(idle.graph).remove(idle)
+    _idle.pop(idle.ticket)
 
 
 class Stepper:
@@ -90,7 +101,7 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid, self.lane = os.getpid(), LANE.get()
+        self.pid, self.lane, self.ticket = os.getpid(), LANE.get(), -1
         self.data: list[Any] = []
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
@@ -167,7 +178,8 @@ class Stepper:
 
     def feed(self, data: Sequence[Any]) -> None:
         """The arrays from which batches are gathered, one for each array of a batch."""
-        self.data = [np.ascontiguousarray(a) for a in data]
+        inputs = self.program.lowered.inputs
+        self.data = [as_read(a, inputs[i].dtype) for i, a in zip(self.roles.batch, data, strict=True)]
         gathers = []
         for i, array in zip(self.roles.batch, self.data, strict=True):
             gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
@@ -206,8 +218,7 @@ class Stepper:
                 part = self._entries(rest)[thread]
                 words[5], words[6] = part.ctypes.data, len(part)
                 words[16:18] = share(rest, self.threads, thread)
-        if execute(self.jobs) >= fixed.BAD_INDEX:
-            raise ShapeError(f"{self.graph.name}: an index array or a label is out of range")
+        check_status(execute(self.jobs), self.graph.name)
         return self._as_floats(results), int(self.jobs[0][21])
 
     def entries(self, thread: int) -> Any:
@@ -272,10 +283,3 @@ class Stepper:
 
 def _numbers(threads: int) -> Any:
     return aligned((threads * PRIVATE,), np.uint8)
-
-
-def aligned(shape: tuple[int, ...], dtype: Any) -> Any:
-    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-    raw = np.zeros(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + size].view(dtype).reshape(shape)

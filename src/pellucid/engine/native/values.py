@@ -38,7 +38,7 @@ class Value:
         weak: bool = False,
     ) -> None:
         self.op, self.args, self.shape = op, args, shape
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
         self.settings: Mapping[str, Any] = settings or {}
         self.weak = weak  # a Python number: it takes the dtype of the array it meets
         self.number = -1  # in order of creation
@@ -92,7 +92,7 @@ class Builder:
         if type(value) in (bool, int, float):
             kind = np.dtype(type(value))
             return self.new("number", (), (), kind, {"value": value, "kind": type(value).__name__}, weak=True)
-        array = np.asarray(value)
+        array = np.asarray(value, np.asarray(value).dtype.newbyteorder("="))
         if not array.shape:
             return self.new("number", (), (), array.dtype, {"value": array.item(), "kind": array.dtype.name})
         return self.new("constant", (), array.shape, array.dtype, {"array": array})

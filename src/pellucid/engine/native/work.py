@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +10,6 @@ from pellucid.graph.graph import Graph
 
 PER_THREAD = 600_000
 """Floating-point operations that are worth a thread of their own (about 15 microseconds)."""
-
-
-_known: weakref.WeakKeyDictionary[Graph, dict[Any, tuple[int, int]]] = weakref.WeakKeyDictionary()
 
 
 def flops(graph: Graph, sizes: Mapping[str, int]) -> int:
@@ -28,10 +24,11 @@ def seconds(graph: Graph, sizes: Mapping[str, int]) -> float:
 
 
 def _counts(graph: Graph, sizes: Mapping[str, int]) -> tuple[int, int]:
-    known, key = _known.setdefault(graph, {}), tuple(sizes.items())
-    if key not in known:
-        known[key] = _count(graph, sizes)
-    return known[key]
+    counts: dict[Any, tuple[int, int]] = graph.kept.setdefault("work", {})
+    key = tuple(sizes.items())
+    if key not in counts:
+        counts[key] = _count(graph, sizes)
+    return counts[key]
 
 
 def _count(graph: Graph, sizes: Mapping[str, int]) -> tuple[int, int]:

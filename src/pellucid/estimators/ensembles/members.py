@@ -23,7 +23,6 @@ from pellucid.estimators.ensembles.shares import Share
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback, Run
 from pellucid.train.many import side_by_side
-from pellucid.train.prediction import Compiled
 
 
 def make_member(estimator: Any, seed: int, threads: int | None = 1) -> Any:
@@ -145,7 +144,7 @@ def _with_parameters(estimator: Any, params: dict[str, Any], state: dict[str, An
     """A fitted estimator once more, with other parameters."""
     member, model = copy.copy(estimator), copy.copy(estimator.model_)
     model.params, model.state, model.progress = params, state, None
-    model._compiled = None if model._compiled is None else Compiled()
+    model.compiled = model.compiled  # sessions of its own
     member.model_ = model
     return member
 

@@ -132,7 +132,7 @@ def _limits(budget: float | None, trials: int | None) -> tuple[float, float]:
 
 
 def _jobs(n_jobs: int) -> int:
-    from pellucid.engine.native.run import default_threads
+    from pellucid.engine.native.processors import default_threads
 
     if n_jobs == -1:
         return min(default_threads(), ROUND)

@@ -40,7 +40,8 @@ class Spec:
                 raise ShapeError(f"a size is a number from 0 or a name such as 'n', got {size!r} in {self.shape}")
         object.__setattr__(self, "shape", tuple(s if isinstance(s, Dim) else int(s) for s in shape))
         if not self.weak:
-            object.__setattr__(self, "dtype", np.dtype(self.dtype))
+            native = np.dtype(self.dtype).newbyteorder("=")  # byte order is a matter of storage
+            object.__setattr__(self, "dtype", native)
 
     @property
     def weak(self) -> bool:
