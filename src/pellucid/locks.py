@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager
 
 
-def forkable() -> threading._RLock:
+def forkable() -> AbstractContextManager[bool]:
     """A lock that is taken before a fork and free on both sides after it.
 
     Otherwise a child of a process whose other threads are at work might find it taken, by a thread that it does not

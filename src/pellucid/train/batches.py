@@ -6,6 +6,7 @@ batches.
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sized
@@ -50,6 +51,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.X)
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """X, y and the weights, where there are any."""
+        return tuple(a for a in (self.X, self.y, self.weights) if a is not None)
+
     def take(self, index: Any) -> Batch:
         return Batch(self.X[index], self.y[index], None if self.weights is None else self.weights[index])
 
@@ -80,12 +86,16 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Batches that come from outside, (X, y) or (X, y, weights), anew for every epoch (larger than memory)."""
+    """Batches that come from outside, (X, y) or (X, y, weights), anew for every epoch (larger than memory).
+
+    `example` is the first of them, from which the engine learns what the others will be like.
+    """
 
     source: Iterable[Any]
     loss: Loss
     outputs: int | None
     dtype: Any
+    example: Rows
 
     def checksum(self) -> str:
         return "batches from outside"
@@ -96,19 +106,38 @@ class Stream:
     def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
         source = iter(self.source)
         if source is self.source and epoch > 0:
-            raise ShapeError(
-                "an iterator of batches can be read only once: for several epochs give a list, or an object whose "
-                "__iter__ starts anew (a class, not a generator)"
-            )
+            raise ShapeError(_read_once(source))
         for number, item in enumerate(source):
-            if not isinstance(item, tuple | list) or len(item) not in (2, 3):
-                raise ShapeError(f"a batch is a tuple (X, y) or (X, y, weights), got {type(item).__name__}")
             if number >= start:
-                yield Batch(*self._prepared(*item))
+                rows = rows_of(*parts_of(item), self.loss, self.outputs, self.dtype)
+                yield Batch(rows.X, rows.y, rows.weights)
 
-    def _prepared(self, X: Any, y: Any, weights: Any = None) -> tuple[Any, Any, Any]:
-        rows = rows_of(X, y, weights, self.loss, self.outputs, self.dtype)
-        return rows.X, rows.y, rows.weights
+
+def parts_of(item: Any) -> tuple[Any, Any, Any]:
+    """X, y and weights (or None) of a batch from outside."""
+    if not isinstance(item, tuple | list) or len(item) not in (2, 3):
+        raise ShapeError(f"a batch is a tuple (X, y) or (X, y, weights), got {type(item).__name__}")
+    X, y, *weights = item
+    return X, y, weights[0] if weights else None
+
+
+def _read_once(source: Any) -> str:
+    return (
+        f"a {type(source).__name__} of batches can be read only once, and every epoch reads them all: for several "
+        "epochs give a list, or an object whose __iter__ starts anew (a class, not a generator), or say epochs=1"
+    )
+
+
+def first_of(source: Any, several: bool) -> tuple[Any, Any]:
+    """The first batch of a source, and the source with that batch still in it; `several` epochs need it anew."""
+    batches = iter(source)
+    once = batches is source
+    if once and several:
+        raise ShapeError(_read_once(source))
+    first = next(batches, None)
+    if first is None:
+        raise ShapeError("an epoch had no batches: the source of batches is empty")
+    return first, itertools.chain([first], batches) if once else source
 
 
 def is_stream(X: Any) -> bool:

@@ -38,20 +38,21 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     from pellucid.engine.native.lower import CannotCompile
     from pellucid.engine.native.processors import default_threads
     from pellucid.train.native import Compiled, graph_of
+    from pellucid.train.native_stream import Streamed
 
-    whole = isinstance(run.plan.data, Rows) and not any(c.handles("gradients") for c in run.callbacks)
+    data = run.plan.data
+    example = data if isinstance(data, Rows) else data.example
     if engine == "auto":
-        if not isinstance(run.plan.data, Rows):
-            return
-        rows = min(run.plan.batch_size, len(run.plan.data))
-        if total is not None and total * (STEP + seconds(graph_of(run, rows), {"n": rows})) < pays:
+        rows = min(run.plan.batch_size, len(example)) if example is data else len(example)
+        if total is not None and total * (STEP + seconds(graph_of(run, example), {"n": rows})) < pays:
             return
     run.trainer.engine = "native"
     with cache.silent(quiet):
-        if not whole:
+        if any(c.handles("gradients") for c in run.callbacks):
             return
         try:
-            run.compiled = Compiled(run, threads or default_threads())
+            kind = Compiled if example is data else Streamed
+            run.compiled = kind(run, example, threads or default_threads())
         except CannotCompile as error:
             run.trainer.engine = "numpy"
             tell("the training step", error)
@@ -66,6 +67,6 @@ def step_program(run: Run, threads: int | None) -> Any:
 
     assert isinstance(run.plan.data, Rows)
     sizes = {"n": min(run.plan.batch_size, len(run.plan.data))}
-    graph = graph_of(run, sizes["n"])
+    graph = graph_of(run, run.plan.data)
     count = threads_for(graph, sizes, threads or default_threads())
     return program_for(graph, roles(graph, checked=run.trainer.ours), sizes, count)

@@ -16,7 +16,18 @@ from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
-from pellucid.train.batches import Rows, Stream, all_finite, as_inputs, class_weights, is_stream, rows_of, split_rows
+from pellucid.train.batches import (
+    Rows,
+    Stream,
+    all_finite,
+    as_inputs,
+    class_weights,
+    first_of,
+    is_stream,
+    parts_of,
+    rows_of,
+    split_rows,
+)
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
 from pellucid.train.config import ConfigError, describe
@@ -158,7 +169,8 @@ class Model:
         listed = self._callbacks(callbacks, verbose)
         before = self.params, self.state, self.features
         try:
-            data, held = self._data(X, y, validation, sample_weight, class_weight, seed)
+            several = steps is None and epochs is not None and epochs > 1
+            data, held = self._data(X, y, validation, sample_weight, class_weight, seed, several)
             before_it = self.progress if continued else None
             run = self._run(
                 data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed, before_it
@@ -259,18 +271,18 @@ class Model:
         return listed
 
     def _data(
-        self, X: Any, y: Any, validation: Any, weights: Any, class_weight: Any, seed: int
+        self, X: Any, y: Any, validation: Any, weights: Any, class_weight: Any, seed: int, several: bool = False
     ) -> tuple[Rows | Stream, Rows | None]:
         held: Any = None
         if is_stream(X):
             if y is not None or weights is not None or class_weight is not None:
                 raise TypeError("batches bring their own targets and weights: give them inside, (X, y, weights)")
+            first, X = first_of(X, several)
             if not self.params:
-                first = next(iter(X), None) if iter(X) is not X else None
-                if first is None:
-                    raise ShapeError("to learn from batches, call model.initialize(features) first")
-                self.initialize(as_inputs(first[0], self.dtype), seed=seed)
-            data: Rows | Stream = Stream(X, self.loss, self._outputs(), self.dtype)
+                self.initialize(as_inputs(parts_of(first)[0], self.dtype), seed=seed)
+            example = rows_of(*parts_of(first), self.loss, self._outputs(), self.dtype)
+            self._check_features(example.X)
+            data: Rows | Stream = Stream(X, self.loss, self._outputs(), self.dtype, example)
             if validation is not None and not isinstance(validation, tuple):
                 raise TypeError("with batches from outside, validation is a tuple (X, y) of arrays")
             held = validation

@@ -58,30 +58,12 @@ class Epoch:
 class Compiled:
     """The compiled step of a run, with its state."""
 
-    def __init__(self, run: Run, threads: int) -> None:
-        data = run.plan.data
-        assert isinstance(data, Rows)
-        self.rows = min(run.plan.batch_size, len(data))
-        self.source, self.weights = data, data.weights
-        self.count = -(-len(data) // self.rows)
-        self.epoch, self.begin = (
-            run.epoch + (not run.batch),
-            run.step - run.batch,
-        )  # the first epoch, and its first step
-        graph = graph_of(run, self.rows)
-        sizes = {"n": self.rows}
-        who = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
-        self.stepper = stepper(graph, who, self.rows, threads_for(graph, sizes, threads))
-        rest = len(data) % self.rows
-        if rest and not self.stepper.program.suits({"n": rest}):
-            raise CannotCompile(
-                f"the last batch of an epoch has {rest} row{'s' if rest > 1 else ''}, which this network treats in "
-                "another way than larger ones (batch normalisation): take another batch size"
-            )
-        self.stepper.feed([a for a in (data.X, data.y, data.weights) if a is not None])
-        if rest:
-            self.stepper.prepare(rest)
-        self.chunk = max(1, int(CHUNK / seconds(graph, sizes)))
+    def __init__(self, run: Run, data: Rows, threads: int) -> None:
+        self.available = threads
+        self.epoch, self.begin = run.epoch + (not run.batch), run.step - run.batch  # the first epoch and its first step
+        self.skipped = 0  # batches of the epoch that came before those of the source
+        self._bind(run, data, min(run.plan.batch_size, len(data)))
+        self.feed(data)
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
         self.factors: list[tuple[int, float]] = []
         self.words: Any = None
@@ -95,6 +77,29 @@ class Compiled:
             self.base = Position(Snapshot(run.now.params, run.now.state, {}), 0)
         run.start = self.base.now
         run.touch()
+
+    def _bind(self, run: Run, data: Rows, rows: int) -> None:
+        """The step for batches of up to so many rows of such data."""
+        self.rows = rows
+        graph = graph_of(run, data)
+        sizes = {"n": rows}
+        who = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
+        self.stepper = stepper(graph, who, rows, threads_for(graph, sizes, self.available))
+        self.chunk = max(1, int(CHUNK / seconds(graph, sizes)))
+
+    def feed(self, data: Rows) -> None:
+        """The rows from which batches are gathered."""
+        self.source, self.weights = data, data.weights
+        self.count = -(-len(data) // self.rows)
+        rest = len(data) % self.rows
+        if rest and not self.stepper.program.suits({"n": rest}):
+            raise CannotCompile(
+                f"the last batch of an epoch has {rest} row{'s' if rest > 1 else ''}, which this network treats in "
+                "another way than larger ones (batch normalisation): take another batch size"
+            )
+        self.stepper.feed(data.arrays)
+        if rest:
+            self.stepper.prepare(rest)
 
     # the state
 
@@ -141,8 +146,8 @@ class Compiled:
             yield self._note_ahead(run, run.epoch)
             return
         order = self._order(run, run.epoch)
-        while run.batch < self.count:
-            first = run.batch
+        while run.batch - self.skipped < self.count:
+            first = run.batch - self.skipped
             last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk)
             if run.plan.steps is not None:
                 last = min(last, first + run.plan.steps - run.step)
@@ -231,7 +236,8 @@ class Compiled:
         self.ahead.clear()
         if first + steps < reached:  # seen too late: the state is already beyond
             self._again(run)
-        batch = self.source.take(order[run.batch * self.rows : (run.batch + 1) * self.rows])
+        at = (run.batch - self.skipped) * self.rows
+        batch = self.source.take(order[at : at + self.rows])
         settings = numbers_at(run, run.step)[1]
         trouble = locate(run.trainer, run.now, batch, run.step, settings, float(results[first + steps, 0]))
         run.stop(str(trouble))
@@ -297,12 +303,9 @@ class Compiled:
         return np.array([float(np.sum(w)) for w in each])
 
 
-def graph_of(run: Run, rows: int) -> Graph:
-    """The graph of a step of this run."""
-    data = run.plan.data
-    assert isinstance(data, Rows)
-    batch = tuple(a[:rows] for a in (data.X, data.y, data.weights) if a is not None)
-    return run.trainer.graph_of_step(run.now, batch, *numbers_at(run, run.step))
+def graph_of(run: Run, data: Rows) -> Graph:
+    """The graph of a step of this run on batches of such data."""
+    return run.trainer.graph_of_step(run.now, data.arrays, *numbers_at(run, run.step))
 
 
 def numbers_of(run: Run, t: int, factor: float | None = None) -> dict[str, float]:

@@ -24,6 +24,7 @@ from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
 from pellucid.engine.native.run import WORDS, check_status, execute, runner
 from pellucid.engine.native.schedule import is_single
+from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 from pellucid.locks import forkable
@@ -182,6 +183,11 @@ class Stepper:
         self.data = [as_read(a, inputs[i].dtype) for i, a in zip(self.roles.batch, data, strict=True)]
         gathers = []
         for i, array in zip(self.roles.batch, self.data, strict=True):
+            if array.shape[1:] != self.storage[i].shape[1:]:  # rows of another length would not fit into their places
+                raise ShapeError(
+                    f"{self.graph.name}: rows of shape {array.shape[1:]} where the first batch had "
+                    f"{self.storage[i].shape[1:]}: all batches have the same columns"
+                )
             gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
         outputs = self.program.lowered.outputs
         self.jobs, self.lists = [], []

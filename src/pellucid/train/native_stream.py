@@ -1,0 +1,69 @@
+"""Batches from outside on the native engine: some at a time, each time a small data set for the compiled step."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pellucid.engine.native.stepper import release
+from pellucid.train.batches import Batch, Rows
+from pellucid.train.native import Compiled, Position
+
+if TYPE_CHECKING:
+    from pellucid.train.loop import Run
+
+BLOCK = 64
+"""Batches that are read before they are run, at most."""
+
+
+class Streamed(Compiled):
+    """The compiled step of a run whose batches come from outside.
+
+    The state is kept at the beginning of every block: that is where a replay begins.
+    """
+
+    def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
+        """The rest of the epoch, block by block. Was the last step of each part made?"""
+        left = None if run.plan.steps is None else run.plan.steps - run.step
+        batches = itertools.islice(run.plan.data.batches(self.rows, epoch=run.epoch - 1, start=run.batch), left)
+        for block in blocks(batches, 1 if listening["batch_end"] else min(self.chunk, BLOCK)):
+            self._take_up(run, block)
+            yield from super().advance(run, listening)
+
+    def _take_up(self, run: Run, block: list[Batch]) -> None:
+        data, rows = joined(block), block[0].rows
+        alone = len(block) == 1 and rows < self.rows  # a short batch goes through the step for longer ones
+        if alone and not self.stepper.program.suits({"n": rows}):
+            alone = False
+        if not (alone or rows == self.rows) or len(data.arrays) != len(self.source.arrays):
+            now = self.take(run)
+            release(self.stepper)
+            self._bind(run, data, rows)
+            self.put(now, run)
+        self.feed(data)
+        self.skipped, self.epoch, self.begin, self.factors = run.batch, run.epoch, run.step, []
+        self.base = Position(self._nest(self.stepper.read()), run.step)
+
+    def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
+        return False  # the next epoch is not there yet
+
+    def _order(self, run: Run, epoch: int) -> np.ndarray:
+        return np.arange(len(self.source))
+
+
+def blocks(batches: Iterable[Batch], most: int) -> Iterator[list[Batch]]:
+    """Batches of the same number of rows, with weights or without, in groups of at most so many."""
+    for _, alike in itertools.groupby(batches, key=lambda batch: (batch.rows, batch.weights is None)):
+        while block := list(itertools.islice(alike, most)):
+            yield block
+
+
+def joined(block: list[Batch]) -> Rows:
+    """The rows of some batches as one data set."""
+    if len(block) == 1:
+        return Rows(block[0].X, block[0].y, block[0].weights)
+    X, y = (np.concatenate([getattr(batch, name) for batch in block]) for name in ("X", "y"))
+    return Rows(X, y, None if block[0].weights is None else np.concatenate([batch.weights for batch in block]))
