@@ -123,7 +123,7 @@ def test_a_step_that_diverges_is_not_taken():
 @pytest.mark.parametrize("engine", ["numpy", "native"])
 def test_a_batch_with_other_columns_is_refused(engine):
     parts = [*list(Batches()), (X[:32, :4], Y[:32])]
-    with pytest.raises(ValueError, match="shape|columns|features"):
+    with pytest.raises(ValueError, match=r"shape|columns|features"):
         model(engine).fit(parts, epochs=1, verbose=False)
 
 
