@@ -48,16 +48,58 @@ def test_a_stream_gives_the_bits_of_arrays(weighted):
     assert same(arrays, stream)
 
 
-@pytest.mark.parametrize("total", ["known", "unknown"])
-def test_auto_compiles_a_stream_as_it_compiles_arrays(total):
-    batches = list(Batches()) if total == "known" else Batches()
+def paying(seconds: float) -> pel.Model:
     automatic = model("auto")
-    automatic.pays = 0.0
-    automatic.fit(batches, epochs=2, verbose=False)
-    assert automatic.compiled
-    few = model("auto")
-    few.fit(list(Batches()), epochs=1, verbose=False)  # eight steps: not worth it
+    automatic.pays = seconds
+    return automatic
+
+
+@pytest.mark.parametrize("source", [list(Batches()), Batches()], ids=["length known", "length unknown"])
+def test_auto_compiles_a_stream_where_it_pays(source):
+    many = paying(0.05)  # about fifty steps of NumPy
+    many.fit(source, epochs=20, verbose=False)
+    assert many.compiled
+    few = paying(0.05)
+    few.fit(source, epochs=1, verbose=False)
     assert not few.compiled
+    native = model("native")
+    native.fit(source, epochs=20, verbose=False)
+    np.testing.assert_allclose(many.predict(X), native.predict(X), atol=0.05)
+
+
+def test_a_long_epoch_of_unknown_length_is_compiled_on_the_way():
+    """One pass is enough: no batch is lost or read twice where the engine changes."""
+
+    def long():
+        for _ in range(10):
+            yield from Batches()
+
+    automatic = paying(0.02)
+    history = automatic.fit(long(), epochs=1, verbose=False)
+    assert automatic.compiled
+    assert history["step"] == [80]
+
+
+@pytest.mark.parametrize("steps", [3, 9, 30])
+def test_the_engine_changes_at_the_same_step_in_a_resumed_run(tmp_path, steps):
+    whole, parted = paying(0.02), paying(0.02)
+    saver = train.Checkpoint(tmp_path / "run.ckpt", every_steps=1)
+    whole.fit(Batches(), epochs=5, verbose=False)
+    with pytest.raises(train.CallbackError):
+        parted.fit(Batches(), epochs=5, callbacks=[saver, Crash(steps)], verbose=False)
+    parted.fit(Batches(), epochs=5, callbacks=[saver], resume=tmp_path / "run.ckpt", verbose=False)
+    assert same(whole, parted)
+
+
+@dataclass
+class Crash(train.Callback):
+    """Ends the run by force."""
+
+    after: int
+
+    def on_batch_end(self, run: Any) -> None:
+        if run.step > self.after:
+            raise RuntimeError
 
 
 class Listener(train.Callback):

@@ -52,6 +52,11 @@ class Rows:
         return len(self.X)
 
     @property
+    def example(self) -> Rows:
+        """Rows from which the engine learns what batches will be like."""
+        return self
+
+    @property
     def arrays(self) -> tuple[Any, ...]:
         """X, y and the weights, where there are any."""
         return tuple(a for a in (self.X, self.y, self.weights) if a is not None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from pellucid.engine.compile import ENGINES
-from pellucid.train.batches import Rows
+from pellucid.train.batches import Rows, Stream
 from pellucid.train.loop import Run
 
 
@@ -28,7 +29,8 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     A resumed run goes on as it began, though the call may now ask for more epochs.
     """
     before, count = run.resumed
-    if engine == "auto" and before is not None:
+    unsure = before == "numpy" and run.total is None  # a stream that has not been going on for long enough
+    if engine == "auto" and before is not None and not unsure:
         engine = before
     threads = count if threads is None and count is not None else threads
     if engine == "numpy":
@@ -40,21 +42,23 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     from pellucid.train.native import Compiled, graph_of
     from pellucid.train.native_stream import Streamed
 
-    data = run.plan.data
-    example = data if isinstance(data, Rows) else data.example
+    streamed = isinstance(run.plan.data, Stream)
+    later = 0  # from how many steps on it pays
     if engine == "auto":
-        rows = min(run.plan.batch_size, len(example)) if example is data else len(example)
-        if total is not None and total * (STEP + seconds(graph_of(run, example), {"n": rows})) < pays:
+        example = run.plan.data.example
+        rows = len(example) if streamed else min(run.plan.batch_size, len(example))
+        each = STEP + seconds(graph_of(run, example), {"n": rows})
+        if total is not None and total * each < pays:
             return
-    run.trainer.engine = "native"
+        later = math.ceil(pays / each) if total is None and streamed else 0
+    if any(c.handles("gradients") for c in run.callbacks):
+        run.trainer.engine = "numpy" if later else "native"
+        return
     with cache.silent(quiet):
-        if any(c.handles("gradients") for c in run.callbacks):
-            return
         try:
-            kind = Compiled if example is data else Streamed
-            run.compiled = kind(run, example, threads or default_threads())
+            available = threads or default_threads()
+            run.compiled = Streamed(run, available, later) if streamed else Compiled(run, available)
         except CannotCompile as error:
-            run.trainer.engine = "numpy"
             tell("the training step", error)
 
 

@@ -121,7 +121,7 @@ class Run:
     @property
     def threads(self) -> int:
         """How many the step runs on."""
-        return 1 if self.compiled is None else int(self.compiled.stepper.threads)
+        return 1 if self.compiled is None else int(self.compiled.threads)
 
     @property
     def lr(self) -> float:

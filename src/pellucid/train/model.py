@@ -183,12 +183,12 @@ class Model:
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise
-        if run.trainer.engine == "native" and not self.compiled:
-            self.compiled = True  # what was trained compiled predicts so, too
+        self._predict_as(run)
         self.history = run.history
         try:
             train(run)
         finally:
+            self._predict_as(run)
             last = run.now if continued else None  # a copy, before the engine's memory is given back
             self.params, self.state = run.outcome()
             self.progress = None
@@ -198,6 +198,11 @@ class Model:
                     last.rule, run.step, run.epoch, last.params if averaged else self.params, self.params
                 )
         return run.history
+
+    def _predict_as(self, run: Run) -> None:
+        """What is trained compiled predicts so, too."""
+        if run.trainer.engine == "native" and not self.compiled:
+            self.compiled = True
 
     def _run(
         self,

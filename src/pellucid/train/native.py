@@ -58,7 +58,8 @@ class Epoch:
 class Compiled:
     """The compiled step of a run, with its state."""
 
-    def __init__(self, run: Run, data: Rows, threads: int) -> None:
+    def __init__(self, run: Run, threads: int) -> None:
+        data = run.plan.data.example
         self.available = threads
         self.epoch, self.begin = run.epoch + (not run.batch), run.step - run.batch  # the first epoch and its first step
         self.skipped = 0  # batches of the epoch that came before those of the source
@@ -76,7 +77,13 @@ class Compiled:
         if not run.step:  # a rule's first state can be made again, so nobody keeps it
             self.base = Position(Snapshot(run.now.params, run.now.state, {}), 0)
         run.start = self.base.now
+        run.trainer.engine = "native"
         run.touch()
+
+    @property
+    def threads(self) -> int:
+        """How many the step runs on."""
+        return self.stepper.threads
 
     def _bind(self, run: Run, data: Rows, rows: int) -> None:
         """The step for batches of up to so many rows of such data."""

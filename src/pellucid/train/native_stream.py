@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pellucid.engine.native.fallback import tell
+from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import release
 from pellucid.train.batches import Batch, Rows
 from pellucid.train.native import Compiled, Position
+from pellucid.train.step import Snapshot
 
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
@@ -22,16 +26,79 @@ BLOCK = 64
 class Streamed(Compiled):
     """The compiled step of a run whose batches come from outside.
 
-    The state is kept at the beginning of every block: that is where a replay begins.
+    Where nobody knows how many will come, the first `later` steps are made by NumPy: then there were enough of them for
+    compiling to pay, or there are enough epochs of the length of those before. The state is kept at the beginning of
+    every block of batches: that is where a replay begins.
     """
+
+    def __init__(self, run: Run, threads: int, later: int) -> None:
+        self.begun = False
+        self.available, self.later = threads, later
+        if not later:
+            self._begin(run)
+
+    def _begin(self, run: Run) -> None:
+        self.begun = True
+        try:
+            super().__init__(run, self.available)
+        except CannotCompile:
+            self.begun = False
+            raise
+
+    def _is_time(self, run: Run) -> bool:
+        steps = run.step
+        if run.epoch > 1 and run.plan.epochs is not None:
+            steps = max(steps, (run.step - run.batch) // (run.epoch - 1) * run.plan.epochs)
+        return steps >= self.later
 
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         """The rest of the epoch, block by block. Was the last step of each part made?"""
         left = None if run.plan.steps is None else run.plan.steps - run.step
-        batches = itertools.islice(run.plan.data.batches(self.rows, epoch=run.epoch - 1, start=run.batch), left)
-        for block in blocks(batches, 1 if listening["batch_end"] else min(self.chunk, BLOCK)):
+        batches = run.plan.data.batches(run.plan.batch_size, epoch=run.epoch - 1, start=run.batch)
+        batches = itertools.islice(batches, left)
+        if not self.begun:
+            yield from self._by_numpy(run, batches)
+        for block in blocks(batches, 1 if listening["batch_end"] else BLOCK):
             self._take_up(run, block)
             yield from super().advance(run, listening)
+
+    def _by_numpy(self, run: Run, batches: Iterator[Batch]) -> Iterator[bool]:
+        """Steps by NumPy, until it is time."""
+        from pellucid.train.loop import advance
+
+        while not self._is_time(run):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            yield advance(run, batch, split=False)
+        try:
+            self._begin(run)
+        except CannotCompile as error:
+            tell("the training step", error)
+            self.later = sys.maxsize
+            yield from self._by_numpy(run, batches)
+
+    # before it has begun, the run has its state itself
+
+    @property
+    def threads(self) -> int:
+        return super().threads if self.begun else self.available
+
+    def put(self, now: Snapshot, run: Run) -> None:
+        if self.begun:
+            super().put(now, run)
+
+    def hand_over(self) -> bool:
+        return self.begun and super().hand_over()
+
+    def catch_up(self, run: Run) -> None:
+        """Nothing is run ahead of time."""
+
+    def close(self) -> None:
+        if self.begun:
+            super().close()
+
+    # afterwards
 
     def _take_up(self, run: Run, block: list[Batch]) -> None:
         data, rows = joined(block), block[0].rows

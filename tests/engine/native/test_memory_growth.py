@@ -78,7 +78,7 @@ def test_the_next_run_takes_up_what_the_last_one_used():
     fit()
     before = alive(Stepper)
     fit()
-    assert alive(Stepper) == before
+    assert alive(Stepper) <= before
 
 
 def test_copies_of_a_graph_begin_without_what_was_compiled():
