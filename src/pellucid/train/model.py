@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
@@ -147,6 +148,7 @@ class Model:
         if epochs is None and steps is None and max_time is None:
             epochs = 10
         listed = self._callbacks(callbacks, verbose)
+        quiet = not verbose or verbose == "silent"
         before = self.params, self.state, self.features
         try:
             data, held = self._data(X, y, validation, sample_weight, class_weight, seed)
@@ -158,7 +160,7 @@ class Model:
                 each.reset()
             if resume is not None:
                 load_run(run, resume)
-            choose(run, self.engine, self.threads, run.total, quiet=not verbose, pays=self.pays)
+            choose(run, self.engine, self.threads, run.total, quiet=quiet, pays=self.pays)
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise
@@ -166,7 +168,8 @@ class Model:
             self._compiled = Compiled()  # what was trained compiled predicts so, too
         self.history = run.history
         try:
-            train(run)
+            with silent(quiet):
+                train(run)
         finally:
             last = run.now if continued else None  # a copy, before the engine's memory is given back
             self.params, self.state = run.outcome()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native import blas
+from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.binding import Binding, Memory
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
@@ -54,6 +55,7 @@ class Session:
     `refresh` brings the copies up to date.
     """
 
+    @silent()  # who predicts has not asked for anything that takes long
     def __init__(self, graph: Graph, fixed: Sequence[Any], most: int, threads: int) -> None:
         self.graph, self.most, self.available = graph, most, threads
         self.fixed = [a if a.size > 1 and a.flags.c_contiguous else np.array(a, order="C") for a in fixed]
@@ -89,6 +91,7 @@ class Session:
             for i, (a, address) in enumerate(zip(fixed, self.addresses, strict=True))
         )
 
+    @silent()
     def bind(self, rows: int) -> Bound:
         """Tables for a number of rows; those of the last few are kept."""
         sizes = {"n": rows}
