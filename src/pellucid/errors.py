@@ -44,5 +44,9 @@ class GraphError(PellucidError, ValueError):
     """A graph that is not well formed (a cycle, a dangling reference)."""
 
 
+class KernelFolderWarning(UserWarning):
+    """The folder of compiled kernels is not used, because others could have put code there."""
+
+
 class IndependentOutputWarning(UserWarning):
     """A function was differentiated with respect to an argument that it does not use."""

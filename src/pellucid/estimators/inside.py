@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.engine.native.cache import silent
 from pellucid.estimators.build import layer_names
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.inputs import checked_rows
@@ -112,8 +111,7 @@ class Inside(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore
 
     def _scores_of(self, X: Any) -> Any:
         """`_scores` of rows that have been checked."""
-        with silent():  # kernels may be compiled: of no interest to who predicts
-            return np.concatenate([self.model_.scores(part) for part in self._chunks(X)])
+        return np.concatenate([self.model_.scores(part) for part in self._chunks(X)])
 
     def activations(self, X: Any) -> dict[str, Any]:
         """What every layer puts out, by name: {"hidden1": (n, units), ..., "output": (n, outputs)}.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid.engine.native.announcement import silent
 from pellucid.estimators.build import training_settings
 from pellucid.estimators.convergence import Convergence, Patience, Rates
 from pellucid.estimators.held import Part
@@ -107,21 +108,22 @@ def by_steps(estimator: Any, part: Part, held: Part | None, seed: int, go_on: bo
     data, weights = _data(part, model.dtype, batch, seed if estimator.shuffle else None, made)
     before = len(curves.losses)
     try:
-        history = model.fit(
-            *data,
-            epochs=1 if incremental else int(estimator.max_iter),
-            batch_size=batch,
-            validation=None if held is None else held.dense(),
-            sample_weight=weights,
-            callbacks=callbacks,
-            seed=seed,
-            shuffle=bool(estimator.shuffle),
-            max_time=estimator.max_time,
-            verbose=estimator.verbose if bar else False,
-            on_divergence="stop" if early else "raise",
-            resume=training.resume,
-            continued=True,
-        )
+        with silent(not estimator.verbose or estimator.verbose == "silent"):
+            history = model.fit(
+                *data,
+                epochs=1 if incremental else int(estimator.max_iter),
+                batch_size=batch,
+                validation=None if held is None else held.dense(),
+                sample_weight=weights,
+                callbacks=callbacks,
+                seed=seed,
+                shuffle=bool(estimator.shuffle),
+                max_time=estimator.max_time,
+                verbose=estimator.verbose if bar else False,
+                on_divergence="stop" if early else "raise",
+                resume=training.resume,
+                continued=True,
+            )
     except Diverged as error:
         raise ValueError(f"{NON_FINITE}{error}") from error
     estimator.n_iter_ = watcher.epochs if training.resume is not None else len(curves.losses) - before

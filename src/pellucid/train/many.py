@@ -11,6 +11,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.train.batches import take_rows
 from pellucid.train.history import History
@@ -116,7 +117,8 @@ def fit_many(
             model.threads = before
 
     works = [partial(work, i) for i in range(len(models))]
-    return side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
+    with silent(not verbose):
+        return side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
 
 
 def _watch(futures: list[Future[T]], verbose: bool, halt: threading.Event, above: threading.Event | None) -> None:

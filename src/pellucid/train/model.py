@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
@@ -167,6 +168,7 @@ class Model:
         if epochs is None and steps is None and max_time is None:
             epochs = 10
         listed = self._callbacks(callbacks, verbose)
+        quiet = not verbose or verbose == "silent"
         before = self.params, self.state, self.features
         try:
             several = steps is None and epochs is not None and epochs > 1
@@ -179,14 +181,15 @@ class Model:
                 each.reset()
             if resume is not None:
                 load_run(run, resume)
-            choose(run, self.engine, self.threads, run.total, quiet=not verbose, pays=self.pays)
+            choose(run, self.engine, self.threads, run.total, quiet=quiet, pays=self.pays)
         except BaseException:
             self.params, self.state, self.features = before  # a call that fails its checks leaves nothing behind
             raise
         self._predict_as(run)
         self.history = run.history
         try:
-            train(run)
+            with silent(quiet):
+                train(run)
         finally:
             self._predict_as(run)
             last = run.now if continued else None  # a copy, before the engine's memory is given back

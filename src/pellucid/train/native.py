@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.run import uninterrupted
 from pellucid.engine.native.stepper import Roles, release, stepper
 from pellucid.engine.native.work import seconds, threads_for
 from pellucid.graph.core.tree import flatten, paths, unflatten

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
 import subprocess
 import sys
@@ -48,7 +49,9 @@ from pellucid import Model, nn, optim
 X = np.random.default_rng(0).normal(size=(50, 5)).astype(np.float32)
 y = np.random.default_rng(1).integers(0, 3, 50)
 model = Model(nn.mlp((7, 6), 3), "cross_entropy", optim.Adam(0.01), engine="native")
-model.fit(X, y, epochs=2, batch_size=16, verbose={verbose})
+model.fit(X, y, epochs=2, batch_size=16, validation=(X, y), verbose={verbose})
+model.predict(X)
+model.fit([(X[:20], y[:20]), (X[20:], y[20:])], epochs=1, verbose={verbose})
 from pellucid.engine.native import cache
 print(cache.compilations, "numba" in sys.modules, sum(float(np.sum(w)) for w in model.params.values()))
 """
@@ -89,6 +92,11 @@ def test_two_processes_fill_an_empty_folder_at_once(filled):
     assert not list(folder.rglob(".part-*"))
 
 
+def test_nothing_is_said_unless_the_user_wants_to_hear_of_it(filled):
+    """Neither while fitting nor while validating, predicting or reading batches from outside."""
+    assert not any("compiling" in errors for *_, errors in filled[1])
+
+
 def test_a_warm_start_compiles_nothing_and_never_imports_numba(filled):
     folder, found = filled
     count, numba, total, errors = result(in_process(folder))
@@ -111,7 +119,7 @@ def test_without_a_folder_kernels_live_in_memory_and_the_user_is_told(tmp_path, 
     count, _, total, errors = result(in_process(blocked / "below", verbose="'lines'"))
     assert count > 0
     assert total == filled[1][0][2]
-    assert f"compiling {count - 1}" in errors or "compiling" in errors
+    assert errors.count("compiling") == 1  # one message for all of them
     assert blocked.read_text() == "not a folder"
 
 
@@ -128,3 +136,40 @@ def test_the_folder_is_named_after_all_that_shapes_the_code(monkeypatch, tmp_pat
     assert "pellucid" in str(cache.directory())
     monkeypatch.undo()
     cache._signature.cache_clear()
+
+
+def test_code_that_needs_what_is_not_there_is_compiled_again(monkeypatch, tmp_path):
+    """LLVM would end the process."""
+    from pellucid.engine.native.loader import Code
+
+    monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
+    source = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0)\n"
+    name = cache.key_of(source)
+    for code in (Code(("pellucid_no_such_function",), b""), Code((), b"no code"), Code((), b"")):
+        cache._addresses.pop(source, None)
+        cache._store(source, name, code)
+        assert compiled_by(lambda: cache.addresses([source])) == 1
+        assert cache._stored(name) not in (None, code)  # and mended
+
+
+@pytest.mark.parametrize(
+    ("kernels", "loaded", "quiet", "lines"),
+    [(1, False, False, 1), (20, True, False, 1), (1, True, False, 0), (20, False, True, 0)],
+    ids=["the compiler must be loaded", "many kernels", "it takes no time", "not asked for"],
+)
+def test_one_message_before_a_long_compilation(monkeypatch, capsys, kernels, loaded, quiet, lines):
+    from pellucid.engine.native import announcement
+
+    def work():
+        for _ in range(3):
+            with cache.silent(quiet):
+                announcement.announce(kernels, Path("folder"))
+                with cache.silent(not quiet):  # what the user called decides
+                    announcement.announce(kernels, None)
+
+    monkeypatch.setattr(announcement, "_told", False)
+    monkeypatch.setattr(announcement.sys, "modules", {"numba": None} if loaded else {})
+    contextvars.Context().run(work)  # the tests themselves are silent
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == lines
+    assert all("compiling" in line and "folder" in line for line in errors)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pellucid.engine.native.private_folder import UntrustedError
 from pellucid.engine.native.special import address
 from pellucid.locks import forkable
 
@@ -112,13 +113,18 @@ def _copied(number: int) -> Path:
     from pellucid.engine.native import cache
 
     source = _file()
-    facts = source.stat()
+    facts, content = source.stat(), source.read_bytes()
     name = f"{source.stem}-{facts.st_size}-{facts.st_mtime_ns}-{number}{source.suffix}"
-    target = cache.directory().parent / "blas" / name
-    if not target.exists() or target.stat().st_size != facts.st_size:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        cache.write_whole(target, source.read_bytes())
-    return target
+    folder = cache.shelf("blas")
+    if folder is None:
+        raise FileNotFoundError("there is no folder for copies of the library")
+    try:
+        if folder.read(name) != content:  # missing or damaged
+            folder.write(name, content)
+    except UntrustedError as error:
+        cache.refuse(error)
+        raise
+    return folder.path / name
 
 
 def _is_intel() -> bool:

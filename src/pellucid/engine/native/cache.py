@@ -1,9 +1,9 @@
 """Compiled kernels: in memory, on disk, or made now.
 
 The folder follows the platform's convention (`PELLUCID_CACHE_DIR` overrides it). A kernel is stored under the hash of
-its source, in a folder named after everything that shapes the code: the package's own files, Numba, the processor.
-Files appear whole (written aside, then renamed), so several processes may share the folder; where it cannot be
-written, kernels live in memory.
+its source, in a folder named after everything that shapes the code: the package's own files, Numba and its settings,
+the processor. Files appear whole, so several processes may share the folder. What is in it is executed: where others
+could have written it (`private_folder`), or nothing can be written, kernels live in memory.
 """
 
 from __future__ import annotations
@@ -12,26 +12,35 @@ import functools
 import hashlib
 import os
 import sys
-import tempfile
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from importlib.metadata import version
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from pellucid.engine.native import loader
+from pellucid.engine.native.announcement import announce
+from pellucid.engine.native.announcement import silent as silent
+from pellucid.engine.native.interrupts import uninterrupted
+from pellucid.engine.native.loader import CannotLoad, Code
+from pellucid.engine.native.lower import CannotCompile, EngineUnavailable
+from pellucid.engine.native.private_folder import PrivateFolder, UntrustedError
+from pellucid.errors import KernelFolderWarning
 from pellucid.locks import forkable
 
 compilations = 0
 """How many kernels this process has compiled."""
 
-quiet = threading.local()
+HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_CUDA", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
+"""How Numba's variables begin that do not shape the code."""
+
 _addresses: dict[str, int] = {}
 _lock = forkable()
+_refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
 
 
 def addresses(sources: Iterable[str]) -> list[int]:
-    """Where the machine code of each of these kernels is."""
+    """Where the machine code of each of these kernels is; CannotCompile where there can be none."""
     wanted = list(sources)
     missing = [s for s in dict.fromkeys(wanted) if s not in _addresses]
     if missing:
@@ -41,65 +50,130 @@ def addresses(sources: Iterable[str]) -> list[int]:
 
 
 def _obtain(sources: list[str]) -> None:
-    names = {source: key_of(source) for source in sources}
-    found = {name: _read(name) for name in names.values()}
-    for source in _announced([s for s in sources if found[names[s]] is None]):
-        found[names[source]] = _compile(source, names[source])
-    for source, name in names.items():
-        code = found[name]
-        assert code is not None
-        _addresses[source] = loader.load(name, code)
+    """Load what is stored, compile the rest. Ctrl-C is heard after each kernel."""
+    with uninterrupted():
+        _check_engine()
+    missing = []
+    for source in sources:
+        with uninterrupted():
+            code = _stored(key_of(source))
+            address = None if code is None else _loaded(key_of(source), code)
+        if address is None:
+            missing.append(source)
+        else:
+            _addresses[source] = address
+    if missing:
+        folder = shelf(_signature())
+        announce(len(missing), None if folder is None else folder.path.parent)
+    for source in missing:
+        with uninterrupted():
+            _addresses[source] = _compiled(source, key_of(source))
 
 
-def _compile(source: str, name: str) -> bytes:
-    global compilations
-    from pellucid.engine.native.door import machine_code
-
-    compilations += 1
-    code = machine_code(source, name)
-    folder = directory()
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / f"{name}.py", source.encode())
-        write_whole(folder / f"{name}.o", hashlib.sha256(code).digest() + code)
-    return code
-
-
-def _read(name: str) -> bytes | None:
-    """Object code from the disk, if it is there and whole."""
-    with suppress(OSError):
-        content = (directory() / f"{name}.o").read_bytes()
-        digest, code = content[:32], content[32:]
-        if hashlib.sha256(code).digest() == digest:
-            return code
+def _loaded(name: str, code: Code) -> int | None:
+    with suppress(CannotLoad):
+        return loader.load(name, code)
     return None
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """A file that appears whole, or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+def _compiled(source: str, name: str) -> int:
+    global compilations
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
+        from pellucid.engine.native.door import machine_code
+    except Exception as error:  # missing, too old, broken: whatever an import may raise
+        raise EngineUnavailable(f"Numba cannot be imported ({error})") from error
+    compilations += 1
+    try:
+        code = machine_code(source, name)
+        address = loader.load(name, code)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise CannotCompile(f"a kernel cannot be compiled ({reason})") from error
+    _store(source, name, code)
+    return address
 
 
 def key_of(source: str) -> str:
     return "k" + hashlib.sha256(source.encode()).hexdigest()[:24]
 
 
+# on disk
+
+
+def _store(source: str, name: str, code: Code) -> None:
+    folder = shelf(_signature())
+    if folder is not None:
+        with suppress(OSError):
+            folder.write(f"{name}.py", source.encode())
+            content = "\n".join(code.needs).encode() + b"\0" + code.binary
+            folder.write(f"{name}.o", _checksum(name, content) + content)
+
+
+def _stored(name: str) -> Code | None:
+    """The code of a kernel from the disk, if it is there, whole, and nobody else's."""
+    folder = shelf(_signature())
+    try:
+        stored = None if folder is None else folder.read(f"{name}.o")
+    except UntrustedError as error:
+        refuse(error)
+        return None
+    except OSError:
+        return None
+    if stored is None or _checksum(name, stored[32:]) != stored[:32]:
+        return None
+    names, _, binary = stored[32:].partition(b"\0")
+    return Code(tuple(names.decode().split()), binary)
+
+
+def _checksum(name: str, content: bytes) -> bytes:
+    """Of the name as well: one kernel's code under another's name is not whole."""
+    return hashlib.sha256(name.encode() + content).digest()
+
+
+def shelf(name: str) -> PrivateFolder | None:
+    """A folder below the root; None where there is none. One that cannot be trusted is told of, once."""
+    if os.environ.get("PELLUCID_CACHE_DIR") in _refused:
+        return None
+    try:
+        return PrivateFolder(root(), name)
+    except UntrustedError as error:
+        refuse(error)
+    except OSError:
+        pass
+    return None
+
+
+def refuse(error: UntrustedError) -> None:
+    """From now on kernels are compiled in memory."""
+    _refused.add(os.environ.get("PELLUCID_CACHE_DIR"))
+    text = f"compiled kernels are not kept, and every process compiles its own: {error}"
+    warnings.warn(text, KernelFolderWarning, stacklevel=2)
+
+
 def directory() -> Path:
     """The folder of kernels for this version on this processor."""
-    given = os.environ.get("PELLUCID_CACHE_DIR")
-    if given:
-        return Path(given) / _signature()
-    from platformdirs import user_cache_dir
+    return root() / _signature()
 
-    return Path(user_cache_dir("pellucid", appauthor=False)) / _signature()
+
+def root() -> Path:
+    """The folder of everything that is kept; UntrustedError where it is not an absolute path."""
+    setting = os.environ.get("PELLUCID_CACHE_DIR")
+    remedy = "set PELLUCID_CACHE_DIR to an absolute path"
+    if setting:
+        path = Path(setting)
+    else:
+        from platformdirs import user_cache_dir
+
+        try:
+            path = Path(user_cache_dir("pellucid", appauthor=False))
+        except RuntimeError as error:
+            raise UntrustedError(f"there is no home directory to keep them in ({error})", remedy) from error
+    if not path.is_absolute():  # then it depends on the place where a program is started, which may be anybody's
+        raise UntrustedError(f"the folder to keep them in, {str(path)!r}, is a relative path", remedy)
+    return path
+
+
+# what shapes the code
 
 
 @functools.cache
@@ -108,47 +182,28 @@ def _signature() -> str:
     digest = hashlib.sha256()
     for path in sorted([*here.glob("*.py"), *(here / "vectormath").glob("*.py")]):
         digest.update(path.read_bytes())
-    digest.update(f"{version('numba')} {loader.processor()} {sys.version_info[:2]}".encode())
+    try:
+        numba = version("numba")
+    except PackageNotFoundError:
+        numba = "none"
+    settings = sorted(
+        (name, value)
+        for name, value in os.environ.items()
+        if name.startswith("NUMBA_") and not name.startswith(HARMLESS)
+    )
+    digest.update(f"{numba} {loader.processor()} {sys.version_info[:2]} {settings}".encode())
+    with suppress(OSError):
+        digest.update(Path(".numba_config.yaml").read_bytes())  # Numba reads it where it is started
     return digest.hexdigest()[:16]
 
 
-# telling the user
-
-
-@contextmanager
-def silent(on: bool = True) -> Iterator[None]:
-    """No message while kernels are compiled."""
-    before = getattr(quiet, "on", False)
-    quiet.on = on or before
+def _check_engine() -> None:
+    """EngineUnavailable where nothing could be compiled. What is on disk does not count: results depend on no cache."""
     try:
-        yield
-    finally:
-        quiet.on = before
-
-
-def _announced(sources: list[str]) -> Iterable[str]:
-    """The sources one by one, with a progress bar on the terminal (one line elsewhere)."""
-    if not sources or getattr(quiet, "on", False):
-        return sources
-    return _with_progress(sources)
-
-
-def _with_progress(sources: list[str]) -> Iterator[str]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        plural = "" if len(sources) == 1 else "s"
-        print(
-            f"pellucid: compiling {len(sources)} kernel{plural} for this machine (once; kept in {directory().parent})",
-            file=sys.stderr,
-        )
-        yield from sources
-        return
-    columns = (TextColumn("compiling kernels, once"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(sources))
-        for source in sources:
-            yield source
-            progress.advance(task)
+        loader.processor()
+    except Exception as error:  # missing, broken: whatever an import may raise
+        raise EngineUnavailable(f"llvmlite cannot be imported ({error})") from error
+    config = getattr(sys.modules.get("numba"), "config", None)
+    setting = os.environ.get("NUMBA_DISABLE_JIT", "0") if config is None else config.DISABLE_JIT
+    if str(setting).strip() not in ("", "0", "False"):
+        raise EngineUnavailable("Numba is told not to compile (NUMBA_DISABLE_JIT)")

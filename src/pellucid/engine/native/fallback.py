@@ -8,7 +8,7 @@ from typing import Any
 
 from pellucid.engine import numpy as reference
 from pellucid.engine.native.call import function
-from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.lower import CannotCompile, EngineUnavailable
 from pellucid.engine.native.work import flops
 from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.core.tree import flatten
@@ -28,8 +28,10 @@ class FallbackWarning(UserWarning):
 _told: set[str] = set()
 
 
-def tell(what: str, error: Exception) -> None:
-    """Say once why something is not compiled."""
+def tell(what: str, error: CannotCompile) -> None:
+    """Say once why something is not compiled; where nothing can be, once for everything."""
+    if isinstance(error, EngineUnavailable):
+        what = "what would be compiled"
     message = f"{what} runs on the NumPy executor: {error}"
     if message not in _told:
         _told.add(message)

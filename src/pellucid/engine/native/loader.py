@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 from pellucid.locks import forkable
 
 _lock = forkable()
 _engines: list[Any] = []  # as long as the process lives: addresses into them are everywhere
+
+
+class Code(NamedTuple):
+    """A compiled function: the names that it needs from outside, and the object code."""
+
+    needs: tuple[str, ...]
+    binary: bytes
+
+
+class CannotLoad(Exception):
+    """Code that would not run here."""
 
 
 @functools.cache
@@ -39,8 +50,8 @@ def target_machine(features: str = "") -> Any:
     )
 
 
-def load(name: str, code: bytes) -> int:
-    """The address of a function from the object code that holds it.
+def load(name: str, code: Code) -> int:
+    """The address of a function from the object code that holds it; CannotLoad where it would not run.
 
     Each object has an engine of its own: in a common one, constants of the same local name would be taken for one.
     """
@@ -49,9 +60,18 @@ def load(name: str, code: bytes) -> int:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(opt=3, jit=True)
+    absent = [symbol for symbol in code.needs if not llvm.address_of_symbol(symbol)]
+    if absent:  # LLVM would end the process
+        raise CannotLoad(f"{name} needs {', '.join(absent)}, which this process does not have")
+    parsed = llvm.ObjectFileRef.from_data(code.binary)
+    if not parsed._ptr:  # llvmlite does not look at it
+        raise CannotLoad(f"{name} is not object code of this machine")
     with _lock:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.add_object_file(parsed)
         engine.finalize_object()
+        address = int(engine.get_function_address(name))
+        if not address:
+            raise CannotLoad(f"the code of {name} has no function of that name")
         _engines.append(engine)
-        return int(engine.get_function_address(name))
+        return address

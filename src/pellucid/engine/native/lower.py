@@ -29,6 +29,10 @@ class CannotCompile(UnsupportedError):
     """An operation that the native engine does not have."""
 
 
+class EngineUnavailable(CannotCompile):
+    """Nothing can be compiled here."""
+
+
 @dataclass
 class Lowered:
     """A graph in the engine's form."""

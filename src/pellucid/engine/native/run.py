@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from pellucid.engine.native import blas, cache, fixed
 from pellucid.engine.native.binding import Binding, function_at
+from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.errors import IndexRangeError, ShapeError
 
 WORDS = 25
@@ -84,35 +83,6 @@ def run_together(jobs: Sequence[Any]) -> int:
         status = crew.run(jobs)
         _free.append(crew)
         return status
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until what is done inside is complete, then it is raised."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before) or isinstance(before, _Later):  # ignored, or waiting already
-        yield
-        return
-    later = _Later()
-    signal.signal(signal.SIGINT, later)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if later.heard:
-        before(signal.SIGINT, None)
-
-
-class _Later:
-    """Notes an interrupt."""
-
-    heard = False
-
-    def __call__(self, number: int, frame: Any) -> None:
-        self.heard = True
 
 
 def execute(jobs: Sequence[Any]) -> int:

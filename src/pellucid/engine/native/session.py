@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.binding import Binding, Memory
 from pellucid.engine.native.fuse import base
@@ -53,6 +54,7 @@ class Session:
     are copied, and `refresh` brings the copies up to date.
     """
 
+    @silent()  # who predicts has not asked for anything that takes long
     def __init__(self, graph: Graph, fixed: Sequence[Any], most: int, threads: int) -> None:
         self.graph, self.most, self.available = graph, most, threads
         kinds = [node.dtype for node in graph.nodes[: len(fixed)]]
@@ -86,6 +88,7 @@ class Session:
             for i, (a, mine, address) in enumerate(zip(fixed, self.fixed, self.addresses, strict=True))
         )
 
+    @silent()
     def bind(self, rows: int) -> Bound:
         """Tables for a number of rows; those of the last few are kept."""
         sizes = {"n": rows}
