@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+
+from pellucid.train.atomic import write_atomically
 
 
 @dataclass
@@ -51,13 +53,15 @@ class History:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         names = list(dict.fromkeys(key for row in self.epochs for key in row))
-        with Path(path).open("w", newline="") as file:
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(self.epochs)
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, names)
+        writer.writeheader()
+        writer.writerows(self.epochs)
+        write_atomically(path, text.getvalue().encode())
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        Path(path).write_text(json.dumps({"stopped": self.stopped, "epochs": self.epochs}, indent=1) + "\n")
+        text = json.dumps({"stopped": self.stopped, "epochs": self.epochs}, indent=1) + "\n"
+        write_atomically(path, text.encode())
 
     def plot(self, names: Sequence[str] = ("loss", "val_loss"), *, best: str | None = None, ax: Any = None) -> Any:
         """Curves over the epochs, each named at its end; `best` marks the epoch where that quantity was lowest."""
