@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 
 from pellucid.train.atomic import CheckpointError as CheckpointError
 from pellucid.train.atomic import regular, write_atomically
+from pellucid.train.plain import MAPPING, TEXT, TEXTS, entry
 
 SCHEMA = 1
 ZEROS = "0" * 64
@@ -124,11 +125,17 @@ def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
         zeroed = raw.replace(ours["checksum"].encode(), ZEROS.encode(), 1)
         if hashlib.blake2b(zeroed, digest_size=32).hexdigest() != ours["checksum"]:
             raise CheckpointError(damaged)
-        tensors = safetensors.numpy.load(raw)
-        return {name: tensors[name] for name in ours["names"]}, ours["metadata"], ours["kind"]
+        tensors = safetensors.numpy.load(raw)  # sizes that the file does not have are refused
+        names = entry(ours, "names", TEXTS, path)
+        if sorted(names) != sorted(tensors) or not {array.dtype.name for array in tensors.values()} <= DTYPES:
+            raise CheckpointError(damaged)
+        arrays = {name: tensors[name] for name in names}
+        return arrays, entry(ours, "metadata", MAPPING, path), entry(ours, "kind", TEXT, path)
     except CheckpointError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SafetensorError) as error:
+    except MemoryError as error:
+        raise CheckpointError(f"{path} has {len(raw)} bytes, and does not fit into memory") from error
+    except Exception as error:  # whatever a parser meets in bytes that nobody should have written
         raise CheckpointError(damaged) from error
 
 
