@@ -1,4 +1,4 @@
-"""Files that somebody made on purpose, checksum and all: they load or raise an error of ours, and take little memory."""
+"""Files made on purpose, checksum and all: they load or raise an error of ours, and take little memory."""
 
 import copy
 import hashlib
@@ -149,13 +149,14 @@ def deep(levels):
 
 
 JUNK = [
-    None, True, -1, 0, 7, 10**12, 10**30, 0.5, -1e308, float("nan"), float("inf"), "", "x", "<U200000000", "|O", "<M8[ns]",
-    "float64", "Dense", [], {}, [[]], [{}], {"": 1}, [1, "a", None], {"type": "Dense", "units": 10**9}, {"array": "0"},
-    {"type": "array", "dtype": "float64", "shape": [10**9], "values": [1.0]}, {"list": [1]}, {"dict": [[1]]},
+    None, True, -1, 0, 7, 10**12, 10**30, 0.5, -1e308, float("nan"), float("inf"), "", "x", "<U200000000", "|O",
+    "<M8[ns]", "float64", "Dense", [], {}, [[]], [{}], {"": 1}, [1, "a", None], {"type": "Dense", "units": 10**9},
+    {"array": "0"}, {"type": "array", "dtype": "float64", "shape": [10**9], "values": [1.0]}, {"list": [1]},
+    {"dict": [[1]]}, {"metric": "x"},
     {"texts": {"list": ["a"]}, "shape": [1], "dtype": "<U200000000"}, {"times": {"array": "0"}, "unit": "<U200000000"},
     {"scalar": {"array": "0"}}, {"dtype": "<U200000000"}, {"object": "Curves", "state": {"x": 1}}, {"(array)": "rule"},
-    {"object": "StandardScaler", "state": {}}, {"model": {}, "arrays": {}, "progress": None}, deep(200), 
-    {"texts": {"list": ["a"]}, "shape": [-1], "dtype": "O"}, {"set": [{"list": []}]}, {"slice": ["a"]}, {"metric": "x"},
+    {"object": "StandardScaler", "state": {}}, {"model": {}, "arrays": {}, "progress": None}, deep(200),
+    {"texts": {"list": ["a"]}, "shape": [-1], "dtype": "O"}, {"set": [{"list": []}]}, {"slice": ["a"]},
 ]  # fmt: skip
 
 
@@ -369,19 +370,24 @@ def test_features_that_would_not_fit_into_memory(features, samples, tmp_path):
     assert isinstance(check(pel.load, tmp_path / "forged"), PellucidError)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("epoch", -1), ("step", "3"), ("batch", 10**6), ("threads", 10**9), ("engine", "gpu"), ("sums", []), ("task", [])]
-    + [
-        ("stopped", None),
-        ("history", [1]),
-        ("history", [{"loss": []}]),
-        ("callbacks", {}),
-        ("weight", "1"),
-        ("sums", {}),
-    ]
-    + [("factor", None), ("elapsed", [1]), ("threads", 0), ("step", 2**63), ("epoch", 1.5), ("epoch", True)],
-)
+POSITIONS = {
+    "epoch": [-1, 1.5, True],
+    "step": ["3", 2**63],
+    "batch": [10**6],
+    "threads": [10**9, 0],
+    "engine": ["gpu"],
+    "sums": [[], {}],
+    "weight": ["1"],
+    "factor": [None],
+    "elapsed": [[1]],
+    "stopped": [None],
+    "history": [[1], [{"loss": []}]],
+    "task": [[]],
+    "callbacks": [{}],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in POSITIONS.items() for value in values])
 def test_a_position_that_no_run_has(key, value, samples, tmp_path):
     arrays, data = read(samples / "checkpoint", "checkpoint")
     write(tmp_path / "forged", arrays, {**data, key: value}, "checkpoint")

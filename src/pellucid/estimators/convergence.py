@@ -81,7 +81,7 @@ class Convergence(KeepsBest):
             self._waited_long_enough(run)
         run.factor = curves.factor
 
-    def settings(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Any]:
         limits = ("tol", "epochs")
         meaning = {name: value for name, value in asdict(self.patience).items() if name not in limits}
         return meaning | {"rates": asdict(self.rates)}

@@ -34,7 +34,7 @@ class Callback:
         """What to remember: numbers, strings, lists, and arrays."""
         return {}
 
-    def settings(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Any]:
         """What of its settings a resumed run must have in common with the first, as plain data.
 
         Those that give a meaning to what is remembered: which value `best` is of. Mere limits may change.

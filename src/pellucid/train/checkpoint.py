@@ -32,7 +32,7 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     for i, callback in enumerate(with_state(run)):
         plain, found = _without_arrays(callback.state(), f"callback{i}")
         arrays |= found
-        remembered.append({"name": callback.name, "settings": callback.settings(), "state": plain})
+        remembered.append({"name": callback.name, "meaning": _plain(callback.meaning()), "state": plain})
     metadata = {
         "task": run.plan.task,
         "stopped": run.stopped,
@@ -149,7 +149,7 @@ class Checkpoint(Callback):
             target = Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
             save_run(run, target)
 
-    def settings(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Any]:
         return {"best": self.best_only, "monitor": self.monitor, "mode": self.mode}
 
     def state(self) -> dict[str, Any]:

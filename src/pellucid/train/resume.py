@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from pellucid.train.loop import Run
 
 THREADS = Kind("a number of threads", lambda value: COUNT.holds(value) and 0 < value <= 4096)
-LATER = {  # compared last, and not with checkpoints of versions that did not note them
+LATER = {
     "validation": "what is best on other rows cannot be compared. Give the validation data of the first call",
     "metrics": "the history has a column for each. Give the metrics of the first call",
 }
-"""What was noted of the validation, and what to do."""
+"""How the run was judged, and what to do where it was otherwise; old checkpoints did not note it."""
 
 
 def must_be_the_same_run(run: Run, data: dict[str, Any], path: Any, callbacks: Sequence[Callback]) -> None:
@@ -37,13 +37,13 @@ def must_be_the_same_run(run: Run, data: dict[str, Any], path: Any, callbacks: S
         raise CheckpointError(f"{path}: the run had the callbacks {names}, this call has {ours}: give the same ones")
     _must_be_judged_alike(run, task, epochs_of(data, "history", path), path)
     for callback, one in zip(callbacks, noted, strict=True):
-        settings = callback.settings()
-        before = entry(one, "settings", MAPPING, path, default=settings)
-        for key in settings:
-            if before.get(key) != settings[key]:
+        meaning = callback.meaning()
+        before = entry(one, "meaning", MAPPING, path, default=meaning)
+        for key, asked in meaning.items():
+            if before.get(key) != asked:
                 raise CheckpointError(
-                    f"{path}: {callback.name} was made with {_differs(key, before.get(key), settings[key])}: what it "
-                    "remembers has another meaning. Give it the same settings, or start anew without resume"
+                    f"{path}: {callback.name} was made with {_differs(key, before.get(key), asked)}: what it remembers "
+                    "has another meaning. Give it the same settings, or start anew without resume"
                 )
 
 

@@ -112,7 +112,7 @@ class EarlyStopping(KeepsBest):
                 f"{name} has not improved for {self.waited} epochs (best {self.best:.6g} in epoch {self.best_epoch})"
             )
 
-    def settings(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Any]:
         return {"monitor": self.monitor, "mode": self.mode, "restore_best": self.restore_best}
 
     def state(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class Plateau(Callback):
         if self.controller.spent:
             run.stop(f"the learning rate is down to {run.lr:.3g} and nothing improves any more")
 
-    def settings(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Any]:
         own = {name: value for name, value in vars(self.controller).items() if not name.startswith("_")}
         return {"monitor": self.monitor, "controller": type(self.controller).__name__, **own}
 
