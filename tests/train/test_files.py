@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from pellucid.train import files
+from pellucid.train import atomic, files
 from pellucid.train.files import CheckpointError, newest, read, write
 
 ARRAYS = {
@@ -341,7 +341,7 @@ def test_leftovers(tmp_path):
         path.write_bytes(b"half a checkpo")
     alive = tmp_path / ".a.ckpt.aaaaaaaaaaaaaaaa.tmp"
     with open(alive, "wb") as file:
-        assert files._lock(file)
+        assert atomic.lock(file)
         file.write(b"half")
         file.flush()
         write(tmp_path / "a.ckpt", SMALL, {}, "model")

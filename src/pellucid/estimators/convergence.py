@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pellucid.train import Callback, Run
+from pellucid.train import Run
+from pellucid.train.stopping import KeepsBest
 
 
 @dataclass
 class Curves:
     """What an estimator knows of its training; it goes on with a warm start."""
 
-    losses: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)  # what is minimised, the penalty included, as scikit-learn's
     validation_losses: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     best_loss: float = math.inf
@@ -52,7 +53,7 @@ class Rates:
     power: float = 0.5
 
 
-class Convergence(Callback):
+class Convergence(KeepsBest):
     """Fills the curves, stops when patience is at an end, and ends with the best parameters if a score decides."""
 
     def __init__(
@@ -60,7 +61,6 @@ class Convergence(Callback):
     ) -> None:
         self.curves, self.patience, self.rates, self.rows, self.say = curves, patience, rates, rows, say
         self.done = False
-        self.kept: Any = None
         self.epochs = 0
 
     def on_fit_begin(self, run: Run) -> None:
@@ -81,24 +81,20 @@ class Convergence(Callback):
             self._waited_long_enough(run)
         run.factor = curves.factor
 
-    def on_fit_end(self, run: Run) -> None:
-        if self.kept is not None:
-            run.final = self.kept
+    def meaning(self) -> dict[str, Any]:
+        limits = ("tol", "epochs")
+        meaning = {name: value for name, value in asdict(self.patience).items() if name not in limits}
+        return meaning | {"rates": asdict(self.rates)}
 
     def state(self) -> dict[str, Any]:
         """The curves and the best parameters, for a resumed run."""
-        params, state = self.kept or ({}, {})
-        kept = {**{f"params.{k}": v for k, v in params.items()}, **{f"state.{k}": v for k, v in state.items()}}
-        return {"curves": asdict(self.curves), "epochs": self.epochs, "kept": kept}
+        return {"curves": asdict(self.curves), "epochs": self.epochs, "kept": self.kept_state()}
 
     def load(self, state: dict[str, Any]) -> None:
-        vars(self.curves).update(state["curves"])
+        curves = Curves(**state["curves"])
+        vars(self.curves).update(vars(curves))
         self.epochs = state["epochs"]
-        parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        for key, value in state["kept"].items():
-            part, _, name = key.partition(".")
-            parts[part == "state"][name] = value
-        self.kept = parts if parts[0] else None
+        self.load_kept(state["kept"])
 
     @property
     def _limit(self) -> float:
@@ -109,8 +105,8 @@ class Convergence(Callback):
         curves, patience = self.curves, self.patience
         self.epochs += 1
         curves.rows += self.rows
-        curves.losses.append(float(row["loss"]))
-        self._tell(f"Iteration {self.epochs}, loss = {row['loss']:.8f}")
+        curves.losses.append(float(row.get("objective", row["loss"])))
+        self._tell(f"Iteration {self.epochs}, loss = {curves.losses[-1]:.8f}")
         if "val_loss" in row:
             curves.validation_losses.append(float(row["val_loss"]))
         kept = self._note_score(float(row[patience.scored])) if patience.scored is not None else False

@@ -94,3 +94,10 @@ class TrainingSettings(BaseEstimator):  # type: ignore[misc]
         self.resume = resume
         self.calibrate = calibrate
         self.keep = keep
+
+
+def check_no_checkpoint(estimator: Any, who: str) -> None:
+    """An error where several fits would write one checkpoint, or go on from one."""
+    training = getattr(estimator, "training", None)
+    if training is not None and (training.checkpoint is not None or training.resume is not None):
+        raise ValueError(f"{who} cannot share a checkpoint: leave checkpoint and resume out of TrainingSettings")

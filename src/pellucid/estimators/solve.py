@@ -50,7 +50,7 @@ def by_lbfgs(estimator: Any, part: Part, held: Part | None, rng: Any) -> None:
         raise ValueError(f"{NON_FINITE}{error}") from error
     if not all(np.isfinite(w).all() for w in model.params.values()):
         raise ValueError(f"{NON_FINITE}lbfgs ended with a parameter that is not finite")
-    curves.losses += history["loss"] if history.epochs else []
+    curves.losses += history["loss" if model.penalty is None else "objective"]
     curves.best_loss = min([curves.best_loss, *curves.losses])
     estimator.n_iter_ = min(len(history), estimator.max_iter)
     if estimator.verbose:

@@ -8,29 +8,25 @@ and mixed values to its JSON. Callbacks, scorers and functions of one's own are 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from pellucid.errors import PellucidError
 from pellucid.estimators.held import scorer
+from pellucid.estimators.reading import FORGOTTEN, Reader, text_room
+from pellucid.estimators.reading import StorageError as StorageError
 from pellucid.train import Metric, Model
-from pellucid.train.config import ConfigError, describe, restore
+from pellucid.train.config import ConfigError, describe
 from pellucid.train.files import read, write
-from pellucid.train.metrics import METRICS
 from pellucid.train.model import Progress
-from pellucid.train.storage import described, rebuilt
+from pellucid.train.plain import MAPPING, entry, short
+from pellucid.train.storage import described
 
 KIND = "estimator"
-FORGOTTEN = ("callbacks",)
-"""Parameters that are not stored."""
-
-
-class StorageError(PellucidError, ValueError):
-    """An estimator that cannot be stored, or a file that holds something else."""
 
 
 @cache
@@ -65,7 +61,13 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
 def load_estimator(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Any:
     """The estimator of a file."""
     arrays, data = read(path, KIND)
-    return Reader(arrays, custom or {}, path).read(data["estimator"])
+    try:
+        estimator = Reader(arrays, custom or {}, path, classes()).read(entry(data, "estimator", MAPPING, path))
+    except RecursionError:
+        raise StorageError(f"{path} is nested too deeply to be an estimator") from None
+    if not isinstance(estimator, BaseEstimator):
+        raise StorageError(f"{path} is to hold an estimator, got {short(estimator)}")
+    return estimator
 
 
 class Writer:
@@ -106,8 +108,10 @@ class Writer:
             return {"times": self._array(array.astype(np.int64), where), "unit": array.dtype.str}
         if array.dtype.kind not in "OUST":
             raise StorageError(f"{where}: an array of {array.dtype} cannot be stored")
-        kind = "O" if array.dtype.kind == "T" else array.dtype.str
-        return {"texts": self.write(array.ravel().tolist(), where), "shape": list(array.shape), "dtype": kind}
+        items = array.ravel().tolist()
+        roomy = array.dtype.kind == "T" or array.nbytes > text_room(items)
+        kind = "O" if roomy else array.dtype.str
+        return {"texts": self.write(items, where), "shape": list(array.shape), "dtype": kind}
 
     def _object(self, value: Any, where: str) -> Any:
         name = type(value).__name__
@@ -134,99 +138,3 @@ def _fields(value: Any) -> dict[str, Any]:
     if is_dataclass(value):
         return {one.name: getattr(value, one.name) for one in fields(value)}
     return {k: v for k, v in vars(value).items() if k not in FORGOTTEN}
-
-
-class Reader:
-    """The way back."""
-
-    def __init__(self, arrays: Mapping[str, Any], custom: Mapping[str, Any], path: Any) -> None:
-        self.arrays, self.custom, self.path = arrays, custom, path
-
-    def read(self, data: Any) -> Any:
-        if not isinstance(data, dict):
-            if data is None or isinstance(data, bool | int | float | str):
-                return data
-            raise self._wrong(data)
-        kinds: dict[str, Callable[[Any], Any]] = {
-            "array": lambda name: self.arrays[name],
-            "scalar": lambda inner: self.read(inner)[()],
-            "dtype": np.dtype,
-            "tuple": lambda items: tuple(map(self.read, items)),
-            "list": lambda items: list(map(self.read, items)),
-            "set": lambda items: set(map(self.read, items)),
-            "dict": lambda items: {self.read(k): self.read(v) for k, v in items},
-            "slice": lambda ends: slice(*ends),
-            "times": lambda inner: self.read(inner).astype(data["unit"]),
-            "texts": self._texts(data),
-            "model": lambda described: self._model(data),
-            "metric": lambda name: METRICS.get(name) or self._own_metric(name, data["mode"]),
-            "object": lambda name: self._object(name, data["state"]),
-            "record": lambda record: restore(record, self.custom),
-        }
-        kind = next(iter(data), "")  # the first key says what it is
-        if kind not in kinds:
-            raise self._wrong(data)
-        try:
-            return kinds[kind](data[kind])
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise self._wrong(data) from error
-
-    def _texts(self, data: Any) -> Callable[[Any], Any]:
-        def made(values: Any) -> Any:
-            array = np.empty(len(items := self.read(values)), dtype=object)
-            array[:] = items
-            return array.astype(data["dtype"]).reshape(data["shape"])
-
-        return made
-
-    def _model(self, data: Any) -> Model:
-        arrays = {key: self.read(value) for key, value in data["arrays"].items()}
-        model = rebuilt(
-            arrays, {**data["model"], "own_metrics": []}, self.custom, self.path
-        )  # `monitor` brings its own
-        progress = self.read(data["progress"])
-        if progress is not None:
-            same = all(np.array_equal(progress.shown[k], model.params[k]) for k in model.params)
-            raw = (
-                model.params
-                if same and progress.raw.keys() == progress.shown.keys() and _equal(progress)
-                else progress.raw
-            )
-            model.progress = Progress(progress.rule, progress.step, progress.epoch, raw, model.params)
-        return model
-
-    def _own_metric(self, name: str, mode: str) -> Metric:
-        if name in self.custom:
-            return Metric(name, self.custom[name], mode=mode)
-
-        def missing(y: Any, prediction: Any) -> float:
-            raise StorageError(
-                f"the metric {name} is a function and not in the file: load(path, custom={{{name!r}: ...}})"
-            )
-
-        return Metric(name, missing, mode=mode)
-
-    def _object(self, name: str, state: dict[str, Any]) -> Any:
-        found = classes().get(name)
-        if found is None:
-            raise StorageError(
-                f"{self.path} holds a {name!r:.80}, which pellucid does not know: a newer version's file?"
-            )
-        values = {key: self.read(value) for key, value in state.items()}
-        if is_dataclass(found):
-            return found(**values)
-        made: Any = object.__new__(found)
-        made.__dict__.update({key: () for key in FORGOTTEN if _takes(found, key)} | values)
-        return made
-
-    def _wrong(self, data: Any) -> StorageError:
-        return StorageError(f"{self.path}: {data!r:.120} is not what pellucid writes")
-
-
-def _equal(progress: Progress) -> bool:
-    return all(np.array_equal(progress.raw[k], progress.shown[k]) for k in progress.raw)
-
-
-def _takes(cls: Any, name: str) -> bool:
-    names: list[str] = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
-    return name in names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 from pellucid.lab.costs import SpeelpenningCosts, speelpenning_costs
 from pellucid.lab.derivatives import DifferenceErrors, Swell, difference_errors, expression_swell
 from pellucid.lab.xor import X, XorRun, Y, train_xor
+from pellucid.train.atomic import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +156,9 @@ def save_all(folder: str | Path) -> list[Path]:
         figure = draw().figure
         paths.append(Path(folder) / f"{name}.svg")
         with plt.rc_context({"svg.hashsalt": name}):  # the same picture gives the same file
-            figure.savefig(paths[-1], metadata={"Date": None})
+            picture = io.BytesIO()
+            figure.savefig(picture, format="svg", metadata={"Date": None})
+        write_atomically(paths[-1], picture.getvalue())
         plt.close(figure)
     return paths
 

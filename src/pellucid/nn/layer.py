@@ -99,7 +99,7 @@ class Layer(ABC):
         if not isinstance(seed, int | np.integer) or seed < 0:
             raise ValueError(f"initialize: seed is a whole number from 0, got {seed!r}")
         params = {name: made.make(name, seed, dtype) for name, made in self.parameters(shape).items()}
-        state = {name: np.asarray(value, dtype) for name, value in self.state(shape).items()}
+        state = {name: np.array(value, dtype, order="C") for name, value in self.state(shape).items()}
         return Variables(params, state)
 
     def apply(

@@ -67,7 +67,12 @@ class BatchNorm(Layer):
         return _affine(features) if self.affine else {}
 
     def state(self, features: Features) -> dict[str, Any]:
-        return {"mean": np.zeros(features), "var": np.ones(features), "batches": np.zeros(())}
+        # one number seen everywhere: `initialize` makes the arrays, and who asks for their shapes makes none
+        return {
+            "mean": np.broadcast_to(0.0, features),
+            "var": np.broadcast_to(1.0, features),
+            "batches": np.zeros(()),
+        }
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
         check_features(self, x, ctx.read("mean").shape, ctx.path)

@@ -34,6 +34,13 @@ class Callback:
         """What to remember: numbers, strings, lists, and arrays."""
         return {}
 
+    def meaning(self) -> dict[str, Any]:
+        """What of its settings a resumed run must have in common with the first, as plain data.
+
+        Those that give a meaning to what is remembered: which value `best` is of. Mere limits may change.
+        """
+        return {}
+
     def load(self, state: dict[str, Any]) -> None:
         """Remember again."""
 

@@ -10,14 +10,16 @@ import numpy as np
 
 from pellucid.train.callbacks import Callback
 from pellucid.train.files import CheckpointError, newest, read, write
-from pellucid.train.history import History
+from pellucid.train.plain import must_match
+from pellucid.train.resume import must_be_the_same_run, position
 from pellucid.train.step import Snapshot
-from pellucid.train.stopping import better, direction, known_mode, watched
+from pellucid.train.stopping import KeepsBest, better, direction, known_mode, watched
 
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
 
 KIND = "checkpoint"
+OTHER = "this model: it is a checkpoint of another network, loss or optimizer"
 ARRAY = "(array)"  # stands for an array of the file in what a callback remembers
 
 
@@ -30,14 +32,14 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
     for i, callback in enumerate(with_state(run)):
         plain, found = _without_arrays(callback.state(), f"callback{i}")
         arrays |= found
-        remembered.append({"name": callback.name, "state": plain})
+        remembered.append({"name": callback.name, "meaning": _plain(callback.meaning()), "state": plain})
     metadata = {
         "task": run.plan.task,
         "stopped": run.stopped,
         "epoch": run.epoch,
         "step": run.step,
         "batch": run.batch,
-        "sum": run._sum,
+        "sums": run._sums,
         "weight": run._weight,
         "factor": run.factor,
         "elapsed": run.elapsed,
@@ -52,10 +54,10 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
 def load_run(run: Run, path: str | os.PathLike[str]) -> None:
     """Put a run where a checkpoint (the newest complete one of a folder) left it: all of it, or nothing."""
     if Path(path).is_dir():
-        found = newest(path, kind=KIND)
-        if found is None:
+        latest = newest(path, kind=KIND)
+        if latest is None:
             raise CheckpointError(f"{path}: there is no complete checkpoint (*.ckpt) in this folder")
-        path = found
+        path = latest
     arrays, data = read(path, KIND)
     trees: dict[str, dict[str, Any]] = {"params": {}, "state": {}, "rule": {}}
     for key, value in arrays.items():
@@ -63,38 +65,29 @@ def load_run(run: Run, path: str | os.PathLike[str]) -> None:
         if part in trees:
             trees[part][name] = value[()] if value.ndim == 0 else value
     for part, ours in (("params", run.now.params), ("state", run.now.state), ("rule", run.now.rule)):
-        _must_match(path, part, ours, trees[part])
-    for key, asked in run.plan.task.items():
-        if data["task"].get(key) != asked:
-            raise CheckpointError(
-                f"{path}: the checkpoint was made with {_differs(key, data['task'].get(key), asked)}: a resumed run "
-                "must be the same call (a schedule over the whole run also ties it to the same length)"
-            )
-    names = [entry["name"] for entry in data["callbacks"]]
-    ours_listed = [callback.name for callback in with_state(run)]
-    if names != ours_listed:
-        raise CheckpointError(
-            f"{path}: the run had the callbacks {names}, this call has {ours_listed}: give the same ones"
-        )
+        must_match(path, part, ours, trees[part], OTHER)
+    must_be_the_same_run(run, data, path, with_state(run))
+    before = position(run, data, path)
+    for callback, noted in zip(with_state(run), data["callbacks"], strict=True):
+        _remember(callback, noted, arrays, run, path)
     run.now = Snapshot(trees["params"], trees["state"], trees["rule"])
-    run.epoch, run.step, run.batch = data["epoch"], data["step"], data["batch"]
-    run._sum, run._weight, run.factor, run.elapsed = data["sum"], data["weight"], data["factor"], data["elapsed"]
-    run.resumed = data.get("engine"), data.get("threads")
-    run.history = History(list(data["history"]), modes=run.history.modes)
-    if not data["stopped"].startswith(("all ", "the time ")):  # those limits may have been raised; the loop checks them
-        run.stopped = data["stopped"]
-    for callback, entry in zip(with_state(run), data["callbacks"], strict=True):
-        callback.load(_with_arrays(entry["state"], arrays))
+    vars(run).update(before)
+
+
+def _remember(callback: Callback, noted: dict[str, Any], arrays: dict[str, Any], run: Run, path: Any) -> None:
+    """Tell a callback what it knew; whatever is wrong with that is an error of the file."""
+    try:
+        callback.load(_with_arrays(noted["state"], arrays))
+    except Exception as error:
+        raise CheckpointError(f"{path}: what {callback.name} remembers cannot be read ({error!r:.200})") from error
+    if isinstance(callback, KeepsBest) and callback.kept is not None:
+        for part, ours, kept in zip(("params", "state"), (run.now.params, run.now.state), callback.kept, strict=True):
+            must_match(path, f"the best {part} of {callback.name}:", ours, kept, OTHER)
 
 
 def with_state(run: Run) -> list[Callback]:
     """The callbacks that have something to remember; others may come and go between the parts of a run."""
     return [callback for callback in run.callbacks if callback.state()]
-
-
-def _differs(key: str, stored: Any, asked: Any) -> str:
-    short = len(str(stored)) < 40 and len(str(asked)) < 40
-    return f"{key}={stored}, this call has {key}={asked}" if short else f"another {key} than this call has"
 
 
 def _plain(value: Any) -> Any:
@@ -156,22 +149,14 @@ class Checkpoint(Callback):
             target = Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
             save_run(run, target)
 
+    def meaning(self) -> dict[str, Any]:
+        return {"best": self.best_only, "monitor": self.monitor, "mode": self.mode}
+
     def state(self) -> dict[str, Any]:
         return {"best": self.best}
 
     def load(self, state: dict[str, Any]) -> None:
         self.best = state["best"]
-
-
-def _must_match(path: Any, part: str, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """The same names and shapes, or an error that says which differ."""
-    for name in ours.keys() | theirs.keys():
-        mine, stored = (np.shape(tree[name]) if name in tree else None for tree in (ours, theirs))
-        if mine != stored:
-            raise CheckpointError(
-                f"{path}: {part} {name!r} has shape {stored} in the file and {mine} in this model "
-                "(None: not there): it is a checkpoint of another network, loss or optimizer"
-            )
 
 
 def _without_arrays(value: Any, path: str) -> tuple[Any, dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Self, TextIO
 
 import numpy as np
 
-from pellucid.train.files import write_atomically
+from pellucid.train.atomic import regular, write_atomically
 
 
 class CsvLog:
@@ -36,7 +36,7 @@ class CsvLog:
         self.path = Path(path)
         self.columns: list[str] = []
         self._file: TextIO | None = None
-        if append and self.path.exists():
+        if regular(self.path) is not None and append:
             lines, complete = self._lines()
             self.columns = lines[0] if lines else []
             if not complete:

@@ -8,26 +8,22 @@ string, so the header itself remains strict.
 The checksum is that of the whole file with zeros in the checksum's own place: a change of any byte is noticed.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import re
-import secrets
-import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from pellucid.errors import PellucidError
-
-if sys.platform != "win32":
-    import fcntl
+from pellucid.train.atomic import CheckpointError as CheckpointError
+from pellucid.train.atomic import regular, write_atomically
+from pellucid.train.plain import MAPPING, TEXT, TEXTS, entry
 
 SCHEMA = 1
 ZEROS = "0" * 64
@@ -38,10 +34,6 @@ DTYPES = {
     "float64",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 }
-
-
-class CheckpointError(PellucidError, ValueError):
-    """A file of arrays that cannot be written, or cannot be trusted when read."""
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: dict[str, Any], kind: str) -> None:
@@ -106,63 +98,11 @@ def newest(folder: str | os.PathLike[str], pattern: str = "*.ckpt", kind: str | 
     return None
 
 
-def write_atomically(path: str | os.PathLike[str], raw: bytes) -> None:
-    """Write to a temporary file beside the target, sync it, rename it over the target, sync the folder.
-
-    Whatever interrupts this leaves the old file or the new one; what a killed process left, the next write removes.
-    """
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target)
-    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            _lock(file)  # says "in use" to other writers; the system takes it away when this process dies
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-            if sys.platform != "win32":  # renamed under the lock, so that nobody takes it for a leftover
-                os.replace(temporary, target)
-        if sys.platform == "win32":  # an open file cannot be renamed there
-            os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if sys.platform != "win32":
-        with contextlib.suppress(
-            OSError
-        ):  # some network file systems cannot sync a folder; the file is in place already
-            folder = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
-
-def _lock(file: BinaryIO, wait: bool = True) -> bool:
-    if sys.platform != "win32":
-        with contextlib.suppress(OSError):  # taken, or a file system without locks: then nothing is ever cleaned up
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            return True
-    return False
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Delete temporary files of this target that nobody holds a lock on: their writers were killed."""
-    ours = re.compile(re.escape(f".{target.name[:40]}.") + r"[0-9a-f]{16}\.tmp")
-    for leftover in target.parent.iterdir():
-        if ours.fullmatch(leftover.name):
-            with contextlib.suppress(OSError), open(leftover, "rb") as file:
-                # an empty one may have been created just now, and is about to be locked
-                if os.fstat(file.fileno()).st_size and _lock(file, wait=False):
-                    leftover.unlink()
-
-
 def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
     try:
+        if regular(path) is None:  # asked first: to open a pipe is to wait, and a device has no end
+            raise CheckpointError(f"{path} does not exist")
         raw = path.read_bytes()
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{path} does not exist") from error
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error}") from error
     damaged = f"{path} is damaged: it was cut off or changed since it was written ({len(raw)} bytes); use an older one"
@@ -185,11 +125,17 @@ def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
         zeroed = raw.replace(ours["checksum"].encode(), ZEROS.encode(), 1)
         if hashlib.blake2b(zeroed, digest_size=32).hexdigest() != ours["checksum"]:
             raise CheckpointError(damaged)
-        tensors = safetensors.numpy.load(raw)
-        return {name: tensors[name] for name in ours["names"]}, ours["metadata"], ours["kind"]
+        tensors = safetensors.numpy.load(raw)  # sizes that the file does not have are refused
+        names = entry(ours, "names", TEXTS, path)
+        if sorted(names) != sorted(tensors) or not {array.dtype.name for array in tensors.values()} <= DTYPES:
+            raise CheckpointError(damaged)
+        arrays = {name: tensors[name] for name in names}
+        return arrays, entry(ours, "metadata", MAPPING, path), entry(ours, "kind", TEXT, path)
     except CheckpointError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SafetensorError) as error:
+    except MemoryError as error:
+        raise CheckpointError(f"{path} has {len(raw)} bytes, and does not fit into memory") from error
+    except Exception as error:  # whatever a parser meets in bytes that nobody should have written
         raise CheckpointError(damaged) from error
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,11 +89,11 @@ def find_rate(
         batch = next(data.batches(batch_size, seed=seed, epoch=t // per_epoch, start=t % per_epoch))
         numbers = {k: np.float64(v) for k, v in tuned.numbers(t).items()} | {"lr": np.float64(rate)}
         with np.errstate(all="ignore"):
-            new, loss, size, reach = trainer.step(now, batch, t, numbers, settings)
-        if not (math.isfinite(loss) and math.isfinite(size) and math.isfinite(reach)):
+            new, step = trainer.step(now, batch, t, numbers, settings)
+        if not step.finite:
             break
         now = new
-        average = smoothing * average + (1 - smoothing) * loss
+        average = smoothing * average + (1 - smoothing) * step.objective
         rates.append(float(rate))
         losses.append(average / (1 - smoothing ** (t + 1)))
         if losses[-1] > min(losses) + 4 * (abs(losses[0] - min(losses)) + 0.1 * abs(losses[0])):

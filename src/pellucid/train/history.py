@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from pellucid.train.atomic import write_atomically
+from pellucid.train.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXT, TEXTS, among, entry, maybe
 
 
 @dataclass
 class History:
     """One dict for each epoch: epoch (from 1), step, loss, lr, and val_loss and metrics where there are any.
 
-    `loss` is the mean over the epoch's batches while the parameters change, penalty included; `val_loss` is without it.
+    `loss` is the mean over the epoch's batches while the parameters change, without the penalty, as `val_loss` is. A
+    model with a penalty has two more: `penalty`, and `objective`, their sum, which is what is minimised. `batch_size`
+    and `rows` are those of the training data; None where batches come from outside.
 
     >>> history = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}])
     >>> history["loss"], history.best("loss")
     ([0.7, 0.5], {'epoch': 2, 'loss': 0.5})
+    >>> History()["loss"]
+    []
     """
 
     epochs: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = ""  # why the run ended
     modes: dict[str, str] = field(default_factory=dict)  # is larger ("max") or smaller ("min") better?
     converged: bool | None = None  # did a method that can tell (L-BFGS) find a minimum?
+    batch_size: int | None = None
+    rows: int | None = None
+    columns: tuple[str, ...] = ("epoch", "step", "loss", "lr")  # what an epoch has, also before the first one
 
     def __len__(self) -> int:
         return len(self.epochs)
@@ -34,33 +44,73 @@ class History:
         return iter(self.epochs)
 
     def __getitem__(self, name: str) -> list[Any]:
-        """The values of one quantity over the epochs."""
-        if not self.epochs:
-            raise KeyError("the history has no epochs yet")
-        if not any(name in row for row in self.epochs):
-            known = sorted({key for row in self.epochs for key in row})
-            raise KeyError(f"there is no {name!r} in the history: there are {', '.join(known)}")
+        """The values of one quantity over the epochs; None for an epoch that has none."""
+        names = self._names()
+        if name not in names:
+            raise KeyError(f"there is no {name!r} in the history: there are {', '.join(sorted(names))}")
         return [row.get(name) for row in self.epochs]
+
+    def _names(self) -> list[str]:
+        """The columns, in order: those that the epochs have, or will have."""
+        return list(dict.fromkeys(key for row in self.epochs for key in row) if self.epochs else self.columns)
 
     def best(self, name: str, mode: str = "auto") -> dict[str, Any]:
         """The epoch in which a quantity was best: smallest ("min") or largest ("max"); "auto" knows the metrics."""
-        self[name]  # an error for what is not there
+        values = [value for value in self[name] if value is not None and value == value]  # NaN is never the best
+        if not values:
+            raise ValueError(
+                f"no epoch of the history has a {name!r} that could be the best: it has {len(self)} epochs"
+            )
         mode = self.modes.get(name, "min") if mode == "auto" else mode
-        rows = [row for row in self.epochs if row.get(name) is not None]
-        return (min if mode == "min" else max)(rows, key=lambda row: row[name])
+        best = (min if mode == "min" else max)(values)
+        return next(row for row in self.epochs if row.get(name) == best)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        names = list(dict.fromkeys(key for row in self.epochs for key in row))
-        with Path(path).open("w", newline="") as file:
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(self.epochs)
+        """A line for each epoch."""
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, self._names())
+        writer.writeheader()
+        writer.writerows(self.epochs)
+        write_atomically(path, text.getvalue().encode())
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        Path(path).write_text(json.dumps({"stopped": self.stopped, "epochs": self.epochs}, indent=1) + "\n")
+        """Everything that happened."""
+        write_atomically(path, (json.dumps(self.described(), indent=1) + "\n").encode())
+
+    def described(self) -> dict[str, Any]:
+        """All of it as plain data, for a file."""
+        return {
+            "stopped": self.stopped,
+            "converged": self.converged,
+            "batch_size": self.batch_size,
+            "rows": self.rows,
+            "columns": list(self.columns),
+            "modes": self.modes,
+            "epochs": self.epochs,
+        }
+
+    def with_epochs(self, epochs: list[dict[str, Any]]) -> History:
+        """The same with these epochs."""
+        return replace(self, epochs=epochs)
+
+    def restored(self, data: Any, path: Any) -> History:
+        """The history that `described` described; what a file of an older version lacks is as it is here."""
+        modes = entry(data, "modes", MAPPING, path, default={})
+        return replace(
+            self,
+            epochs=epochs_of(data, "epochs", path),
+            stopped=entry(data, "stopped", TEXT, path),
+            converged=entry(data, "converged", among(None, True, False), path, default=None),
+            batch_size=entry(data, "batch_size", maybe(COUNT), path, default=None),
+            rows=entry(data, "rows", maybe(COUNT), path, default=None),
+            columns=tuple(entry(data, "columns", TEXTS, path, default=list(self.columns))),
+            modes=self.modes | {name: entry(modes, name, among("min", "max"), path) for name in modes},
+        )
 
     def plot(self, names: Sequence[str] = ("loss", "val_loss"), *, best: str | None = None, ax: Any = None) -> Any:
         """Curves over the epochs, each named at its end; `best` marks the epoch where that quantity was lowest."""
+        if not self.epochs:
+            raise ValueError("the history has no epochs yet: there is nothing to draw")
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
@@ -87,6 +137,15 @@ class History:
         ax.grid(color="0.92", lw=0.8)
         ax.spines[["top", "right"]].set_visible(False)
         return ax
+
+
+def epochs_of(data: Any, name: str, path: Any) -> list[dict[str, Any]]:
+    """The epochs in the data of a file: plain numbers by name."""
+    rows: list[dict[str, Any]] = entry(data, name, MAPPINGS, path)
+    for row in rows:
+        for key in row:
+            entry(row, key, CELL, f"{path}: {name}")
+    return rows
 
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")

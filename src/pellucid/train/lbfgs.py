@@ -10,7 +10,7 @@ from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.batches import Stream
 from pellucid.train.history import History
 from pellucid.train.model import Model
-from pellucid.train.step import Snapshot, Trainer
+from pellucid.train.step import Snapshot, Trainer, mean_names, measured
 
 
 def fit_lbfgs(
@@ -28,8 +28,9 @@ def fit_lbfgs(
     """Minimise the mean loss plus the penalty over all rows. For small data, best in float64.
 
     It ends when no component of the gradient is larger than `tol`, or (`ftol`, None for SciPy's) the loss no longer
-    falls by that share; `history.converged` tells whether it did. One row of the history for each iteration. Dropout
-    draws one mask and keeps it, as a full-batch method needs a fixed function.
+    falls by that share; `history.converged` tells whether it did. One row of the history for each iteration, with the
+    loss, the penalty and the objective, their sum. Dropout draws one mask and keeps it, as a full-batch method needs a
+    fixed function.
 
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
@@ -47,15 +48,21 @@ def fit_lbfgs(
     batch = next(data.batches(2**62))
     trainer = Trainer(model.net, model.loss, model.optimizer, model.penalty, key=seed)
     vector, back = flatten_parameters(model.params)
-    history = History()
+    history = model._history(data, len(data))
+    history.columns = ("epoch", *mean_names(model.penalty))
     settings = {name: np.float64(s(0)) for name, s in model.settings.items()}
 
+    means: dict[str, float] = {}  # of the point that was looked at last
+
     def cost(v: Any) -> tuple[float, Any]:
-        (value, _), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
+        (value, (_, parts)), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
+        means.update(measured(value, 0.0, 0.0, parts).means)
         return float(value), np.concatenate([gradient[name].ravel() for name in model.params]).astype(np.float64)
 
     def note(intermediate_result: Any) -> None:
-        history.epochs.append({"epoch": len(history) + 1, "loss": float(intermediate_result.fun)})
+        if intermediate_result.fun != means.get("objective", means["loss"]):  # a line search may end further back
+            cost(intermediate_result.x)
+        history.epochs.append({"epoch": len(history) + 1, **means})
 
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
     found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)

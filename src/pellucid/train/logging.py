@@ -38,7 +38,7 @@ class ProgressBar(Callback):
 
     def on_epoch_end(self, run: Run) -> None:
         if self.view:
-            shown = {k: v for k, v in run.logs.items() if k not in ("epoch", "step", "lr")}
+            shown = {k: v for k, v in run.logs.items() if k not in ("epoch", "step", "lr", "objective")}
             self.view.epoch(run.epoch, shown, run.lr, run.elapsed - self.before)
             self.before = run.elapsed
 

@@ -20,7 +20,7 @@ from pellucid.train.batches import Batch, Rows, Stream
 from pellucid.train.callbacks import EVENTS, Callback, CallbackError
 from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
-from pellucid.train.step import Snapshot, Trainer, squared_norm
+from pellucid.train.step import Snapshot, Trainer, mean_names, measured, squared_norm
 
 INTERRUPTED = "interrupted by the user (Ctrl-C)"
 HALT: ContextVar[threading.Event | None] = ContextVar("pellucid_halt", default=None)
@@ -55,8 +55,8 @@ class Run:
     """A training run: where it stands, what it has seen. Callbacks read it, and may call `stop`.
 
     `epoch` counts from 1 inside an epoch; `step` is the number of updates made; `batch` the number of the batch in
-    the epoch, from 1; `loss` that of the last batch; `logs` the row of the epoch that just ended; `lr` the current
-    learning rate.
+    the epoch, from 1; `loss` that of the last batch, without the penalty, and `objective` with it; `logs` the row of
+    the epoch that just ended; `lr` the current learning rate.
     """
 
     plan: Plan
@@ -68,6 +68,7 @@ class Run:
     step: int = 0
     batch: int = 0
     loss: float = math.nan
+    objective: float = math.nan
     gradient_norm: float = math.nan
     logs: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
@@ -78,12 +79,13 @@ class Run:
     total: int | None = None  # steps, where that is known beforehand
     resumed: tuple[str | None, int | None] = (None, None)  # engine and threads of the checkpoint that it goes on from
     compiled: Any = None  # the native engine's step, where it is used
-    _sum: float = 0.0
+    _sums: dict[str, float] = field(default_factory=dict)  # of what the epoch has the mean of
     _weight: float = 0.0
     _now: Snapshot | None = None
 
     def __post_init__(self) -> None:
         self._now = self.start
+        self._sums = dict.fromkeys(self.means, 0.0)
 
     @property
     def now(self) -> Snapshot:
@@ -124,6 +126,11 @@ class Run:
         return 1 if self.compiled is None else int(self.compiled.threads)
 
     @property
+    def means(self) -> tuple[str, ...]:
+        """What an epoch has the mean of."""
+        return mean_names(self.trainer.penalty)
+
+    @property
     def lr(self) -> float:
         return self.numbers.get("lr", math.nan)
 
@@ -146,14 +153,14 @@ class Run:
         self.stopped = self.stopped or reason
 
     def begin_epoch(self, epoch: int) -> None:
-        self.epoch, self._sum, self._weight = epoch, 0.0, 0.0
+        self.epoch, self._sums, self._weight = epoch, dict.fromkeys(self.means, 0.0), 0.0
 
     def end_epoch(self) -> None:
         """The row of the history."""
         row: dict[str, Any] = {
             "epoch": self.epoch,
             "step": self.step,
-            "loss": self._sum / max(self._weight, 1e-300),
+            **{name: total / max(self._weight, 1e-300) for name, total in self._sums.items()},
             "lr": self.lr,
         }
         if self.plan.validation is not None and self.plan.evaluate is not None:
@@ -255,25 +262,25 @@ def advance(run: Run, batch: Batch, split: bool) -> bool:
     given = {name: np.float64(value) for name, value in numbers.items()}
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
         if split:
-            (value, state), gradients = trainer.gradients(run.now, batch, t, settings)
+            (objective, (state, parts)), gradients = trainer.gradients(run.now, batch, t, settings)
             gradients = run.changed_gradients(gradients)
             params, rule = trainer.update(run.now, gradients, t, given)
             new = Snapshot(params, state, rule)
-            loss = float(value)
-            size, reach = (math.sqrt(float(squared_norm(tree))) for tree in (gradients, params))
+            step = measured(objective, squared_norm(gradients), squared_norm(params), parts)
         else:
-            new, loss, size, reach = trainer.step(run.now, batch, t, given, settings)
-    finite = math.isfinite(loss) and math.isfinite(size) and math.isfinite(reach)
-    if not finite and run.plan.on_divergence != "ignore":
-        trouble = locate(trainer, run.now, batch, t, settings, loss)
+            new, step = trainer.step(run.now, batch, t, given, settings)
+    if not step.finite and run.plan.on_divergence != "ignore":
+        trouble = locate(trainer, run.now, batch, t, settings, step.objective)
         if run.plan.on_divergence == "raise":
             run.stop(str(trouble))
             raise Diverged(trouble)
         run.stop(str(trouble))
         return False
-    run.now, run.loss, run.gradient_norm, run.numbers = new, loss, size, numbers
+    run.now, run.gradient_norm, run.numbers = new, step.gradient_norm, numbers
+    run.loss, run.objective = step.means["loss"], step.objective
     run.step, run.batch = t + 1, run.batch + 1
-    run._sum, run._weight = run._sum + loss * batch.weight, run._weight + batch.weight
+    run._sums = {name: run._sums[name] + mean * batch.weight for name, mean in step.means.items()}
+    run._weight += batch.weight
     return True
 
 

@@ -38,7 +38,7 @@ from pellucid.train.logging import ProgressBar
 from pellucid.train.loop import Plan, Run, train
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CHUNK, Compiled
-from pellucid.train.step import Snapshot, Trainer
+from pellucid.train.step import Snapshot, Trainer, mean_names
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Model:
         self.params: dict[str, Any] = {}
         self.state: dict[str, Any] = {}
         self.features: tuple[int, ...] = ()
-        self.history = History()
+        self.history = self._history()
         self.progress: Progress | None = None
         self._compiled = Compiled() if engine == "native" else None
 
@@ -245,6 +245,8 @@ class Model:
                 "settings": {k: _described(v) for k, v in settings.items()},
                 "optimizer": _described(tuned),
                 "data": data.checksum(),
+                "validation": "none" if held is None else held.checksum(),
+                "metrics": [] if held is None else [f"{m.name} ({m.mode})" for m in self.metrics],
             }
 
         plan = Plan(
@@ -261,14 +263,29 @@ class Model:
             self._evaluate_rows,
             task,
         )
-        modes = {"loss": "min", "val_loss": "min"} | {f"val_{m.name}": m.mode for m in self.metrics}
+        history = self._history(data, batch_size, held is not None)
         if before is None:
             start = Snapshot(self.params, self.state, tuned.init(self.params))
-            return Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
+            return Run(plan, trainer, start, callbacks, history, total=total)
         start = Snapshot(before.raw if before.shown is self.params else self.params, self.state, before.rule)
-        run = Run(plan, trainer, start, callbacks, History(modes=modes), total=total)
+        run = Run(plan, trainer, start, callbacks, history, total=total)
         run.epoch, run.step = before.epoch, before.step
         return run
+
+    def _history(
+        self, data: Rows | Stream | None = None, batch_size: int | None = None, validated: bool = False
+    ) -> History:
+        """A history of this model before the first epoch."""
+        means = mean_names(self.penalty)
+        modes = dict.fromkeys((*means, "val_loss"), "min") | {f"val_{m.name}": m.mode for m in self.metrics}
+        judged = tuple(name for name in modes if name not in means) if validated else ()
+        rows = len(data) if isinstance(data, Rows) else None  # batches from outside have sizes of their own
+        return History(
+            modes=modes,
+            batch_size=None if rows is None else batch_size,
+            rows=rows,
+            columns=("epoch", "step", *means, "lr", *judged),
+        )
 
     def _callbacks(self, callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
         if isinstance(callbacks, Callback) or callable(callbacks):

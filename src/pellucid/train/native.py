@@ -22,7 +22,7 @@ from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.batches import Rows
 from pellucid.train.divergence import Diverged, locate
-from pellucid.train.step import Snapshot
+from pellucid.train.step import RESULTS, Snapshot
 
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
@@ -47,7 +47,10 @@ class Position:
 
 @dataclass
 class Epoch:
-    """An epoch that has been run: its order, the results of its steps, how many were made, and their sums."""
+    """An epoch that has been run: its order, the results of its steps, how many were made, and their sums.
+
+    The sums are those that the run keeps, that of the weights last.
+    """
 
     order: Any
     results: Any
@@ -65,6 +68,7 @@ class Compiled:
         self.skipped = 0  # batches of the epoch that came before those of the source
         self._bind(run, data, min(run.plan.batch_size, len(data)))
         self.feed(data)
+        self.means = [RESULTS.index(name) for name in run.means] if len(run.means) > 1 else [0]  # columns of results
         self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
         self.factors: list[tuple[int, float]] = []
         self.words: Any = None
@@ -186,19 +190,23 @@ class Compiled:
     def _keep_ahead(self, run: Run, orders: Any, results: Any, reached: int) -> None:
         epochs, count = len(orders), self.count
         whole = reached == epochs * count and bool(np.isfinite(results).all())
-        sums = self._sums(orders, results.reshape(epochs, count, -1)[:, :, 0]) if whole else [None] * epochs
+        each = np.moveaxis(results.reshape(epochs, count, -1)[:, :, self.means], 2, 0)
+        sums = self._sums(orders, each) if whole else [None] * epochs
         for e in range(epochs):
             if e * count <= reached:
                 part = results[e * count : (e + 1) * count]
                 self.ahead[run.epoch + e] = Epoch(orders[e], part, min(reached - e * count, count), sums[e])
 
-    def _sums(self, orders: Any, losses: Any) -> list[Any]:
-        """(sum of losses times weights, sum of weights) of each epoch, added up as `_note` does."""
+    def _sums(self, orders: Any, means: Any) -> list[Any]:
+        """Sums of what was measured, times weights, and of the weights, of each epoch, added up as `_note` does.
+
+        means: (kinds, epochs, batches) -> (epochs, kinds + 1)
+        """
         if self.weights is None:
-            weights = np.broadcast_to(self._weights(orders[0], 0, self.count), losses.shape)
+            weights = np.broadcast_to(self._weights(orders[0], 0, self.count), means.shape[1:])
         else:
             weights = np.stack([self._weights(order, 0, self.count) for order in orders])
-        return np.cumsum([losses * weights, weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
+        return np.cumsum([*(means * weights), weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
 
     def _keep_factor(self, run: Run) -> None:
         """Remember from which step on the rate has which factor, for a replay."""
@@ -211,7 +219,7 @@ class Compiled:
         if done.sums is None or run._weight:
             return self._note(run, done.order, done.results, 0, done.reached, len(done.results))
         run.touch()
-        run._sum, run._weight = done.sums
+        self._put_sums(run, done.sums)
         self._note_last(run, done.results[-1], self.count)
         return True
 
@@ -235,8 +243,9 @@ class Compiled:
             made = results[first : first + steps]
             weights = self._weights(order, first, first + steps)
             # one after the other, so that the parts of an epoch do not matter
-            added = np.stack([made[:, 0] * weights, weights], axis=1)
-            run._sum, run._weight = np.cumsum([[run._sum, run._weight], *added], axis=0)[-1].tolist()
+            added = np.column_stack([made[:, self.means] * weights[:, None], weights])
+            before = [*run._sums.values(), run._weight]
+            self._put_sums(run, np.cumsum([before, *added], axis=0)[-1].tolist())
             self._note_last(run, made[-1], steps)
         if first + steps == last:
             return True
@@ -252,9 +261,13 @@ class Compiled:
             raise Diverged(trouble)
         return False
 
+    def _put_sums(self, run: Run, sums: list[float]) -> None:
+        run._sums, run._weight = dict(zip(run.means, sums, strict=False)), sums[-1]
+
     def _note_last(self, run: Run, results: Any, steps: int) -> None:
         """After so many steps: the loss and the gradient of the last one."""
-        run.loss, run.gradient_norm = float(results[0]), float(np.sqrt(results[1]))
+        run.objective, run.gradient_norm = float(results[0]), float(np.sqrt(results[1]))
+        run.loss = float(results[self.means[0]])
         if not self.constant or self.noted != run.factor:
             self.noted = run.factor
             run.numbers = numbers_of(run, run.step + steps - 1)
@@ -329,7 +342,7 @@ def numbers_at(run: Run, t: int, factor: float | None = None) -> tuple[dict[str,
 
 
 def roles(graph: Graph, check: bool = True, checked: bool = False) -> Roles:
-    """Who is who in `Trainer.whole`: (now, batch, t, numbers, settings) -> (now, loss, size, reach)."""
+    """Who is who in `Trainer.whole`: (now, batch, t, numbers, settings) -> (now, *RESULTS)."""
     names_in, names_out = paths(graph.in_tree), paths(graph.out_tree)
     place = {name: i for i, name in enumerate(names_in)}
     state = [i for i, name in enumerate(names_in) if name.startswith("[0]")]

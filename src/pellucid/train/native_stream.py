@@ -19,8 +19,8 @@ from pellucid.train.step import Snapshot
 if TYPE_CHECKING:
     from pellucid.train.loop import Run
 
-BLOCK = 64
-"""Batches that are read before they are run, at most."""
+BLOCK, BYTES = 64, 16 << 20
+"""Batches that are read before they are run, and their bytes, at most."""
 
 
 class Streamed(Compiled):
@@ -58,7 +58,8 @@ class Streamed(Compiled):
         batches = itertools.islice(batches, left)
         if not self.begun:
             yield from self._by_numpy(run, batches)
-        for block in blocks(batches, 1 if listening["batch_end"] else BLOCK):
+        room = BYTES // max(1, sum(array.nbytes for array in run.plan.data.example.arrays))
+        for block in blocks(batches, 1 if listening["batch_end"] else max(1, min(BLOCK, room))):
             self._take_up(run, block)
             yield from super().advance(run, listening)
 

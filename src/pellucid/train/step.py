@@ -1,10 +1,13 @@
 """One training step as a pure function, recorded once with the batch size left open.
 
-(parameters, statistics, rule state, batch, step number, settings) -> (new parameters, ..., loss, size of the gradient)
+(parameters, statistics, rule state, batch, step number, settings) -> (new parameters, ..., what was measured)
+
+What is minimised is the objective: the mean loss of the batch, plus the penalty where the model has one.
 """
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -27,6 +30,8 @@ from pellucid.optim import Optimizer
 from pellucid.train.batches import Batch
 
 Arrays = dict[str, Any]
+RESULTS = ("objective", "size", "reach", "loss", "penalty")
+"""What `Trainer.whole` gives behind the new state, in order; the last two where there is a penalty."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,33 @@ class Snapshot:
     params: Arrays
     state: Arrays
     rule: Arrays
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of a step: the objective, the norms of gradient and new parameters, the parts of the objective.
+
+    `parts` has "loss" and "penalty" where there is a penalty; else the objective is the loss.
+    """
+
+    objective: float
+    gradient_norm: float
+    parameter_norm: float
+    parts: dict[str, float]
+
+    @property
+    def finite(self) -> bool:
+        return all(map(math.isfinite, (self.objective, self.gradient_norm, self.parameter_norm)))
+
+    @property
+    def means(self) -> dict[str, float]:
+        """What an epoch has the mean of, by its name in the history."""
+        return {"loss": self.objective, **self.parts, **({"objective": self.objective} if self.parts else {})}
+
+
+def mean_names(penalty: Any) -> tuple[str, ...]:
+    """The names of `Measured.means` for a model with this penalty, or None."""
+    return ("loss",) if penalty is None else ("loss", "penalty", "objective")
 
 
 @dataclass
@@ -58,18 +90,24 @@ class Trainer:
     # the mathematics, in plain NumPy
 
     def gradient(self, now: tuple[Arrays, Arrays], batch: tuple[Any, ...], t: Any, settings: Mapping[str, Any]) -> Any:
-        """(loss, (new statistics)), gradient: the mean loss of the batch plus the penalty."""
+        """(objective, (new statistics, parts)), gradient. The parts, loss and penalty, where there is a penalty."""
         params, state = now
         X, y, *weights = batch
-        objective = self.loss.with_(**{k[5:]: v for k, v in settings.items() if k.startswith("loss.")})
+        loss = self.loss.with_(**{k[5:]: v for k, v in settings.items() if k.startswith("loss.")})
 
         def cost(p: Arrays) -> Any:
             scores, after = self.net.apply(p, X, state, training=True, key=self.key, counter=t, settings=settings)
-            value = objective(scores, y, *weights)
+            value = loss(scores, y, *weights)
             penalty = self.penalty
+            if penalty is None:
+                return value, (after, {})
             if isinstance(penalty, PerRow):
                 penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
-            return (value if penalty is None else value + penalty(p)), after
+            extra = penalty(p)
+            shown = extra
+            if np.dtype(getattr(extra, "dtype", type(extra))).kind != "f":  # a penalty may count; results are floats
+                shown = extra + np.zeros((), value.dtype)
+            return value + extra, (after, {"loss": value, "penalty": shown})
 
         return value_and_grad(cost, has_aux=True, warn=False)(params)
 
@@ -78,21 +116,19 @@ class Trainer:
     ) -> Any:
         """One step, from batch to new parameters."""
         params, state, rule = now
-        (value, after), grads = self.gradient((params, state), batch, t, settings)
+        (objective, (after, parts)), grads = self.gradient((params, state), batch, t, settings)
         params, rule = self.optimizer.update(params, grads, rule, t + 1, numbers)
-        return (params, after, rule), value, squared_norm(grads), squared_norm(params)
+        return (params, after, rule), objective, squared_norm(grads), squared_norm(params), parts
 
     # the same, recorded and run
 
-    def step(
-        self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays
-    ) -> tuple[Snapshot, float, float, float]:
+    def step(self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays) -> tuple[Snapshot, Measured]:
         args = ((now.params, now.state, now.rule), _arrays(batch), np.int64(t), numbers, settings)
-        new, value, size, reach = engine_named(self.engine)(self._graph("step", self.whole, args), *args)
-        return Snapshot(*new), float(value), float(np.sqrt(size)), float(np.sqrt(reach))
+        new, *numbers_after = engine_named(self.engine)(self._graph("step", self.whole, args), *args)
+        return Snapshot(*new), measured(*numbers_after)
 
     def gradients(self, now: Snapshot, batch: Batch, t: int, settings: Arrays, watch: Any = None) -> Any:
-        """(loss, new statistics), gradients; `watch` sees every value on the way."""
+        """(objective, (new statistics, parts)), gradients; `watch` sees every value on the way."""
         args = ((now.params, now.state), _arrays(batch), np.int64(t), settings)
         graph = self._graph("gradient", self.gradient, args)
         if watch is not None:  # node by node, whatever the engine
@@ -158,6 +194,12 @@ def is_ours(value: Any) -> bool:
     if not home.startswith(("pellucid.", "numpy", "scipy")):
         return False
     return not is_dataclass(value) or all(is_ours(getattr(value, f.name)) for f in fields(value))
+
+
+def measured(objective: Any, size: Any, reach: Any, parts: Mapping[str, Any]) -> Measured:
+    """The numbers as a step gives them: norms squared."""
+    norms = (float(np.sqrt(size)), float(np.sqrt(reach)))
+    return Measured(float(objective), *norms, {name: float(value) for name, value in parts.items()})
 
 
 def squared_norm(arrays: Arrays) -> Any:

@@ -36,8 +36,8 @@ def known_mode(mode: str, who: str) -> None:
 
 
 def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
-    """The monitored value of the epoch that just ended (by default the validation loss, else the loss)."""
-    name = monitor or ("val_loss" if "val_loss" in run.logs else "loss")
+    """The monitored value of the epoch that just ended (by default the validation loss, else what is minimised)."""
+    name = monitor or next(name for name in ("val_loss", "objective", "loss") if name in run.logs)
     if name not in run.logs:
         raise ValueError(
             f"{who} monitors {name!r}, but an epoch has {', '.join(run.logs)}: give validation data or a metric"
@@ -45,7 +45,30 @@ def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
     return name, float(run.logs[name])
 
 
-class EarlyStopping(Callback):
+class KeepsBest(Callback):
+    """A callback that wants the model to end with parameters it has kept."""
+
+    kept: Any = None  # (params, state)
+
+    def on_fit_end(self, run: Run) -> None:
+        if self.kept is not None:
+            run.final = self.kept
+
+    def kept_state(self) -> dict[str, Any]:
+        """What is kept as one dict of arrays, for a checkpoint."""
+        parts = zip(("params", "state"), self.kept or ({}, {}), strict=True)
+        return {f"{part}.{name}": array for part, tree in parts for name, array in tree.items()}
+
+    def load_kept(self, arrays: dict[str, Any]) -> None:
+        """The way back."""
+        parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        for key, array in arrays.items():
+            part, _, name = key.partition(".")
+            parts[part == "state"][name] = array
+        self.kept = parts if parts[0] else None
+
+
+class EarlyStopping(KeepsBest):
     """Stop after `patience` epochs without improvement by more than `min_delta`, and end with the best parameters.
 
     The best ones are restored however the run ended (`restore_best=False` keeps the last): patience, last epoch,
@@ -75,7 +98,7 @@ class EarlyStopping(Callback):
         self.best = math.nan
         self.best_epoch = 0
         self.waited = 0
-        self.kept: Any = None
+        self.kept = None
 
     def on_epoch_end(self, run: Run) -> None:
         name, value = watched(run, self.monitor, "EarlyStopping")
@@ -89,27 +112,16 @@ class EarlyStopping(Callback):
                 f"{name} has not improved for {self.waited} epochs (best {self.best:.6g} in epoch {self.best_epoch})"
             )
 
-    def on_fit_end(self, run: Run) -> None:
-        if self.restore_best and self.kept is not None:
-            run.final = self.kept
+    def meaning(self) -> dict[str, Any]:
+        return {"monitor": self.monitor, "mode": self.mode, "restore_best": self.restore_best}
 
     def state(self) -> dict[str, Any]:
-        kept = {}
-        if self.kept is not None:
-            kept = {
-                f"{part}.{k}": v
-                for part, tree in zip(("params", "state"), self.kept, strict=True)
-                for k, v in tree.items()
-            }
+        kept = self.kept_state()
         return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.waited, "kept": kept}
 
     def load(self, state: dict[str, Any]) -> None:
         self.best, self.best_epoch, self.waited = state["best"], state["best_epoch"], state["waited"]
-        parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        for key, value in state["kept"].items():
-            part, _, name = key.partition(".")
-            parts[part == "state"][name] = value
-        self.kept = parts if parts[0] else None
+        self.load_kept(state["kept"])
 
 
 class Plateau(Callback):
@@ -128,6 +140,10 @@ class Plateau(Callback):
         if self.controller.spent:
             run.stop(f"the learning rate is down to {run.lr:.3g} and nothing improves any more")
 
+    def meaning(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self.controller).items() if not name.startswith("_")}
+        return {"monitor": self.monitor, "controller": type(self.controller).__name__, **own}
+
     def state(self) -> dict[str, Any]:
         return dict(self.controller.state())
 
@@ -139,5 +155,5 @@ class StopOnNaN(Callback):
     """Stop when the loss of a batch is not finite; for runs with `on_divergence="ignore"`, which would go on."""
 
     def on_batch_end(self, run: Run) -> None:
-        if not math.isfinite(run.loss):
-            run.stop(f"the loss became {run.loss} in epoch {run.epoch}, batch {run.batch}")
+        if not math.isfinite(run.objective):
+            run.stop(f"the loss became {run.objective} in epoch {run.epoch}, batch {run.batch}")

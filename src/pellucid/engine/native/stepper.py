@@ -24,6 +24,7 @@ from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
 from pellucid.engine.native.run import WORDS, check_status, execute, runner
 from pellucid.engine.native.schedule import is_single
+from pellucid.engine.native.values import Value, evaluate
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -193,7 +194,7 @@ class Stepper:
         self.jobs, self.lists = [], []
         for thread in range(self.threads):
             slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
-            given = [self.memory.address(outputs[o], thread) for o in self.roles.results] if thread == 0 else []
+            given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
             lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
             whole = self._entries(self.rows)[thread]
             words = np.zeros(WORDS, np.int64)
@@ -225,7 +226,7 @@ class Stepper:
                 words[5], words[6] = part.ctypes.data, len(part)
                 words[16:18] = share(rest, self.threads, thread)
         check_status(execute(self.jobs), self.graph.name)
-        return self._as_floats(results), int(self.jobs[0][21])
+        return self._as_floats(results, count, rest), int(self.jobs[0][21])
 
     def entries(self, thread: int) -> Any:
         """What a thread calls in a step: (function, table), in order."""
@@ -277,13 +278,22 @@ class Stepper:
         binding.tables += words  # they live as long as the binding
         return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])
 
-    def _as_floats(self, results: Any) -> Any:
-        """The results' 64-bit words as float64."""
+    def _address(self, result: Value) -> int:
+        """Where thread 0 finds a result. One that the sizes alone decide lies nowhere: zeros in its place."""
+        return int(self.counter.ctypes.data) if base(result).known else self.memory.address(result, 0)
+
+    def _as_floats(self, results: Any, count: int, rest: int) -> Any:
+        """The results' 64-bit words as float64; the last of `count` batches has `rest` rows, if not 0."""
         out = np.empty(results.shape)
         for k, o in enumerate(self.roles.results):
-            dtype = base(self.program.lowered.outputs[o]).dtype
+            source = base(self.program.lowered.outputs[o])
+            if source.known:
+                out[:, k] = evaluate(source, {"n": self.rows})
+                if rest:
+                    out[count - 1 :: count, k] = evaluate(source, {"n": rest})
+                continue
             column = np.ascontiguousarray(results[:, k])
-            out[:, k] = column.view(np.float64) if dtype == np.float64 else column.view(np.float32)[::2]
+            out[:, k] = column.view(np.float64) if source.dtype == np.float64 else column.view(np.float32)[::2]
         return out
 
 

@@ -26,6 +26,7 @@ from pellucid.estimators.ensembles.spread import MemberReport, compare
 from pellucid.estimators.inputs import checked, checked_rows, unchanged_on_failure
 from pellucid.estimators.rows import dense
 from pellucid.estimators.saving import Saves
+from pellucid.estimators.settings import check_no_checkpoint
 
 METHODS = ("bagging", "seeds", "folds", "snapshots")
 NEVER_OUT = 0.1
@@ -146,9 +147,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
             )
         if self.n_jobs not in (None, -1) and not _whole(self.n_jobs, 1):
             raise ValueError(f"n_jobs is a whole number from 1, or -1 or None for all processors, got {self.n_jobs!r}")
-        training = getattr(self._base(), "training", None)
-        if training is not None and (training.checkpoint is not None or training.resume is not None):
-            raise ValueError("members cannot share a checkpoint: leave checkpoint and resume out of TrainingSettings")
+        check_no_checkpoint(self._base(), "members")
 
     def _threads(self) -> int | None:
         return None if self.n_jobs is None or self.n_jobs == -1 else int(self.n_jobs)

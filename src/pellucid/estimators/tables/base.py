@@ -220,7 +220,7 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @property
     def loss_curve_(self) -> list[float]:
-        """The mean training loss of each epoch."""
+        """The mean training loss of each epoch, the penalty included."""
         return self._fitted().loss_curve_  # type: ignore[no-any-return]
 
     @property

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
 from pellucid.estimators.tuning.choice import choose_estimator
@@ -146,6 +147,7 @@ def _prepared(estimator: Any, metric: Any, seed: int) -> Any:
     base = clone(estimator)
     if getattr(base, "solver", None) == "lbfgs" and base.optimizer is None:
         raise ValueError("tune watches validation curves, and solver='lbfgs' has none: take 'adam' or 'sgd'")
+    check_no_checkpoint(base, "tune: trials")
     base.set_params(verbose=False, threads=1)
     if hasattr(base, "early_stopping"):
         base.set_params(early_stopping=True)

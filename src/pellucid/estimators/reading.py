@@ -1,0 +1,153 @@
+"""What is in an estimator's file, as values again. Nothing is looked up or called by a name that is not in a table."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.errors import PellucidError
+from pellucid.train import Metric, Model
+from pellucid.train.config import restore
+from pellucid.train.metrics import METRICS
+from pellucid.train.model import Progress
+from pellucid.train.plain import COUNTS, entry, short
+from pellucid.train.storage import rebuilt
+
+DTYPE = re.compile(r"[<>=|]?(O8?|[biufUS]\d{1,10}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
+FORGOTTEN = ("callbacks",)
+"""Parameters that are not stored."""
+
+
+class StorageError(PellucidError, ValueError):
+    """An estimator that cannot be stored, or a file that holds something else."""
+
+
+def text_room(items: list[Any]) -> int:
+    """Bytes that an array of these texts may take. A wider one, mostly padding, is stored as objects instead.
+
+    So no array that a file asks for is much larger than the file.
+    """
+    return 4096 + 64 * sum(len(item) + 1 for item in items if isinstance(item, str | bytes))
+
+
+class Reader:
+    """The way back from JSON and arrays. Sizes are looked at before anything is made of them."""
+
+    def __init__(
+        self, arrays: Mapping[str, Any], custom: Mapping[str, Any], path: Any, known: Mapping[str, type]
+    ) -> None:
+        self.arrays, self.custom, self.path, self.known = dict(arrays), custom, path, known
+
+    def read(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            if data is None or isinstance(data, bool | int | float | str):
+                return data
+            raise self._wrong(data)
+        kinds: dict[str, Callable[[Any], Any]] = {
+            "array": self.arrays.pop,  # each is written for one place, so one place has it
+            "scalar": lambda inner: self.read(inner)[()],
+            "dtype": lambda name: _dtype(name, "biufOUSmM"),
+            "tuple": lambda items: tuple(map(self.read, items)),
+            "list": lambda items: list(map(self.read, items)),
+            "set": lambda items: set(map(self.read, items)),
+            "dict": lambda items: {self.read(k): self.read(v) for k, v in items},
+            "slice": lambda ends: slice(*(None if end is None else operator.index(end) for end in ends)),
+            "times": lambda inner: self._times(self.read(inner), data["unit"]),
+            "texts": lambda values: self._texts(self.read(values), data),
+            "model": lambda described: self._model(data),
+            "metric": lambda name: METRICS.get(name) or self._own_metric(name, data["mode"]),
+            "object": lambda name: self._object(name, data["state"]),
+            "record": lambda record: restore(record, self.custom),
+        }
+        kind = next(iter(data), "")  # the first key says what it is
+        if kind not in kinds:
+            raise self._wrong(data)
+        try:
+            return kinds[kind](data[kind])
+        except (PellucidError, RecursionError, Warning):
+            raise
+        except Exception as error:  # what NumPy and the classes say to values that they never gave
+            raise self._wrong(data) from error
+
+    def _times(self, numbers: Any, unit: Any) -> Any:
+        if numbers.dtype != np.int64:
+            raise ValueError(f"times are whole numbers of 64 bits, got {numbers.dtype}")
+        return numbers.astype(_dtype(unit, "mM"))
+
+    def _texts(self, items: Any, data: Any) -> Any:
+        dtype, shape = _dtype(data["dtype"], "OUS"), entry(data, "shape", COUNTS, self.path)
+        if not isinstance(items, list) or len(items) != math.prod(shape):
+            raise ValueError(f"a list of {math.prod(shape)} values, got {short(items)}")
+        if dtype.kind != "O" and len(items) * dtype.itemsize > text_room(items):
+            raise StorageError(
+                f"{self.path}: {len(items)} texts as {dtype} would take {len(items) * dtype.itemsize:,} bytes, but the "
+                "file holds far less: it is not what pellucid writes"
+            )
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+        return array.astype(dtype).reshape(shape)
+
+    def _model(self, data: Any) -> Model:
+        arrays = {key: self.read(value) for key, value in data["arrays"].items()}
+        model = rebuilt(
+            arrays, {**data["model"], "own_metrics": []}, self.custom, self.path
+        )  # `monitor` brings its own
+        progress = self.read(data["progress"])
+        if progress is not None:
+            same = all(np.array_equal(progress.shown[k], model.params[k]) for k in model.params)
+            raw = (
+                model.params
+                if same and progress.raw.keys() == progress.shown.keys() and _equal(progress)
+                else progress.raw
+            )
+            model.progress = Progress(progress.rule, progress.step, progress.epoch, raw, model.params)
+        return model
+
+    def _own_metric(self, name: str, mode: str) -> Metric:
+        if name in self.custom:
+            return Metric(name, self.custom[name], mode=mode)
+
+        def missing(y: Any, prediction: Any) -> float:
+            raise StorageError(
+                f"the metric {name} is a function and not in the file: load(path, custom={{{name!r}: ...}})"
+            )
+
+        return Metric(name, missing, mode=mode)
+
+    def _object(self, name: str, state: dict[str, Any]) -> Any:
+        found = self.known.get(name)
+        if found is None:
+            raise StorageError(
+                f"{self.path} holds a {name!r:.80}, which pellucid does not know: a newer version's file?"
+            )
+        values = {key: self.read(value) for key, value in state.items()}
+        if is_dataclass(found):
+            return found(**values)
+        made: Any = object.__new__(found)
+        made.__dict__.update({key: () for key in FORGOTTEN if _takes(found, key)} | values)
+        return made
+
+    def _wrong(self, data: Any) -> StorageError:
+        return StorageError(f"{self.path}: {short(data)} is not what pellucid writes")
+
+
+def _dtype(name: Any, kinds: str) -> np.dtype[Any]:
+    """A dtype by its short name, of one of these kinds."""
+    if not (isinstance(name, str) and DTYPE.fullmatch(name)) or (dtype := np.dtype(name)).kind not in kinds:
+        raise ValueError(f"a dtype of kind {', '.join(kinds)}, got {short(name)}")
+    return dtype
+
+
+def _equal(progress: Progress) -> bool:
+    return all(np.array_equal(progress.raw[k], progress.shown[k]) for k in progress.raw)
+
+
+def _takes(cls: Any, name: str) -> bool:
+    names: list[str] = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
+    return name in names
