@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pellucid as pel
-from pellucid import nn, optim, train
+from pellucid import lab, nn, optim, train
 from pellucid.graph.show.drawing import Box, Drawing
 from pellucid.graph.show.svg import svg
 from pellucid.lab import generalization, housing, normalization, preprocessing
@@ -106,13 +106,12 @@ def training_curves() -> None:
 
 def normalization_pictures() -> None:
     axes = plt.subplots(1, 5, figsize=(17, 3.2), layout="constrained")[1]
-    shown.plot_boundary(normalization.boundary(()), axes[0])
-    shown.plot_boundary(normalization.boundary((16,)), axes[1])
+    for ax, hidden in zip(axes, ((), (16,)), strict=False):
+        learned = normalization.boundary(hidden)
+        lab.plot_boundary(learned.model, learned.X, learned.y, ax)
+        ax.set(title=f"hidden units: {sum(hidden)}, accuracy {learned.accuracy:.0%}", aspect="equal")
     shown.plot_batch_sizes(normalization.batch_size_sweep(), axes[2])
     shown.plot_drift(normalization.drift(None, lr=0.5), normalization.drift("batch", lr=0.5), axes[3:])
-    for ax in axes[2:]:
-        ax.margins(x=0.35)
-        ax.spines[["top", "right"]].set_visible(False)
     axes[0].figure.savefig(IMAGES / "normalization.svg", metadata={"Date": None})
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pellucid.estimators import TabularMLPClassifier as TabularMLPClassifier
     from pellucid.estimators import TabularMLPRegressor as TabularMLPRegressor
     from pellucid.estimators import tune as tune
+    from pellucid.lab import plot_boundary as plot_boundary
     from pellucid.loading import load as load
     from pellucid.train import Model as Model
     from pellucid.train import fit_many as fit_many
@@ -53,6 +54,7 @@ _LATER = {
     "Model": "pellucid.train",
     "fit_many": "pellucid.train",
     "load": "pellucid.loading",
+    "plot_boundary": "pellucid.lab",
     "BaggedMLPClassifier": "pellucid.estimators",
     "BaggedMLPRegressor": "pellucid.estimators",
     "MLPClassifier": "pellucid.estimators",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pellucid.lab import normalization as lab
+from pellucid.lab import plot_boundary
 
 
 def test_batch_sizes():  # G12
@@ -44,5 +45,6 @@ def test_pictures():
     plots.plot_batch_sizes(lab.BatchSizes((2, 4), (0.5, 0.4), (0.3, 0.3)), axes[0])
     d = lab.drift(None, steps=3)
     plots.plot_drift(d, d, axes[1:3])
-    plots.plot_boundary(lab.boundary(()), axes[3])
+    learned = lab.boundary(())
+    plot_boundary(learned.model, learned.X, learned.y, axes[3])
     assert axes[0].get_xlabel() == "batch size"

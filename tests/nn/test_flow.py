@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid import nn
+from pellucid import Model, nn
+from pellucid.errors import ShapeError
 
 X = np.random.default_rng(1).normal(size=(1000, 500))
 
@@ -114,3 +115,75 @@ def test_histograms_and_the_printed_table():  # F17
     lines = str(s).splitlines()
     assert lines[2].split()[0] == "input"
     assert len(lines) == 13
+
+
+def ten_layers(norm):
+    parts = []
+    for i in range(1, 11):
+        parts += [(f"layer{i}", nn.Dense(100, init=nn.normal(0.01)))]
+        parts += [(f"layer{i}.norm", nn.BatchNorm())] if norm else []
+        parts += [(f"layer{i}.activation", "tanh")]
+    return nn.Sequential(*parts)
+
+
+def test_batch_norm_keeps_the_signal_that_a_small_start_loses():
+    plain, normed = ten_layers(norm=False), ten_layers(norm=True)
+    x = X[:, :100]
+    lost, kept = (nn.signals(net, net.initialize(100), x) for net in (plain, normed))
+    assert stds(lost)[-1] < 1e-8
+    assert_allclose(stds(kept), 0.628, rtol=0.05)  # of tanh of a standard normal number
+    assert max(a.rms for a in kept.adjoints[:-1]) < 10 * min(a.rms for a in kept.adjoints[:-1])
+    stored = nn.signals(normed, normed.initialize(100), x, training=False)  # mean 0, variance 1: no data seen yet
+    assert_allclose(stds(stored), stds(lost), rtol=1e-3)
+
+
+def test_gradients_go_through_the_statistics_of_the_batch():
+    net = nn.Sequential(("hidden", nn.Dense(4)), ("norm", nn.BatchNorm()), ("tanh", "tanh"), ("output", nn.Dense(2)))
+    variables, x = net.initialize(500), X[:40]
+    s = nn.signals(net, variables, x, adjoint=np.ones((40, 2)))
+    assert s.adjoints[0].rms > 1e-3
+    assert abs(s.adjoints[0].mean) < 1e-12  # a shift of all rows is taken away again
+
+
+def test_dropout_is_at_work_and_drawn_by_the_seed():
+    net = nn.mlp((200,), 1, dropout=0.5, activation="tanh")
+    variables = net.initialize(500)
+    zeros = [nn.signals(net, variables, X, seed=seed).activations[0].zeros for seed in (1, 1, 2)]
+    assert zeros[0] == zeros[1] != zeros[2]
+    assert_allclose(zeros, 0.5, atol=0.02)
+    assert nn.signals(net, variables, X, training=False).activations[0].zeros == 0.0
+
+
+def test_a_model_and_a_pair_are_accepted():
+    model = Model(nn.mlp((20,), 3, norm="batch", dropout=0.3), "cross_entropy").initialize(500)
+    expected = nn.signals(model.net, nn.Variables(model.params, model.state), X.astype(np.float32))
+    for same in (
+        nn.signals(model, X),
+        nn.signals(model, None, X),
+        nn.signals(model, X=X),
+        nn.signals(model, (model.params, model.state), X),
+        nn.signals(model.net, (model.params, model.state), X.astype(np.float32)),
+    ):
+        assert same == expected
+    plain = nn.mlp((5,), 1)
+    params, _ = plain.initialize(500)
+    assert nn.signals(plain, params, X) == nn.signals(plain, (params, {}), X)
+
+
+def test_what_signals_cannot_use_is_named():
+    net = nn.mlp((5,), 1)
+    with pytest.raises(ShapeError, match="no parameters yet"):
+        nn.signals(Model(net), X)
+    with pytest.raises(TypeError, match=r"pair \(params, state\), got NoneType"):
+        nn.signals(net, None, X)
+    with pytest.raises(TypeError, match="needs data"):
+        nn.signals(net, net.initialize(500))
+    with pytest.raises(TypeError, match="a network or a Model first, got str"):
+        nn.signals("relu", net.initialize(500), X)
+
+
+def test_what_overflowed_does_not_stop_the_look():
+    net = nn.mlp((50,) * 12, 1, init=nn.normal(1000.0), output_init=nn.normal(1000.0))
+    with np.errstate(all="ignore"):
+        s = nn.signals(net, net.initialize(500, dtype=np.float32), X.astype(np.float32))
+    assert not np.isfinite(s.activations[-1].rms)

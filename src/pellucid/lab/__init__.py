@@ -1,5 +1,6 @@
 """The lectures' experiments: each gives plain data with a printable table, and a picture from `plots`."""
 
+from pellucid.lab.boundary import plot_boundary as plot_boundary
 from pellucid.lab.costs import direction_costs as direction_costs
 from pellucid.lab.costs import speelpenning as speelpenning
 from pellucid.lab.costs import speelpenning_costs as speelpenning_costs

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.figures import BLUE, GREEN, GREY, INK, ORANGE, End, Mark, annotate, end_of, grid, legend, plain
+from pellucid.figures import axes as axes_or_new
 from pellucid.lab.generalization import NOISE, BySize, CurveFits, MoreData, curve
 from pellucid.lab.housing import Ablation, Averaging, Stopping
-from pellucid.lab.plots import BLUE, GREEN, GREY, INK, ORANGE, _axes, _label, _plain
+from pellucid.lab.plots import SIZE
 from pellucid.lab.preprocessing import Decorrelation, PolarRings, Signs, polar
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def plot_fit(found: CurveFits, degree: int, ax: Axes | None = None) -> Axes:
     """The points, the curve behind them, and one fit."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     x = np.linspace(0, 1, 400)
     ax.plot(x, curve(x), color=GREEN, lw=1.5)
     ax.plot(x, found.at(degree)(x), color=ORANGE, lw=2)
@@ -33,15 +35,21 @@ def plot_degrees(found: CurveFits, ax: Axes | None = None) -> Axes:
     >>> plot_degrees(curve_fits()).get_xlabel()
     'degree of the polynomial'
     """
-    ax = _axes(ax)
-    for values, colour, mark, name in ((found.test, ORANGE, "s", "fresh"), (found.train, BLUE, "o", "training")):
-        ax.plot(found.degrees, values, mark + "-", color=colour, ms=5)
-        _label(ax, found.degrees[-1], values[-1], name, colour)
-    ax.axhline(NOISE, color=GREY, lw=1, ls="--")
-    ax.annotate("noise", (found.degrees[0], NOISE), xytext=(0, 3), textcoords="offset points", color=GREY)
-    ax.set(xlabel="degree of the polynomial", ylabel="RMSE", xticks=found.degrees, ylim=(-0.03, None))
+    ax = axes_or_new(ax, SIZE)
+    _errors(ax, found.degrees, found.test, found.train)
+    ax.set(xlabel="degree of the polynomial", ylabel="RMSE", xticks=found.degrees)
     ax.set_title(f"{len(found.x)} training points")
     return ax
+
+
+def _errors(ax: Axes, x: Any, test: Any, train: Any) -> None:
+    """The errors on fresh and on training points, and the noise below which no error on fresh points can fall."""
+    names = [End(float(x[-1]), NOISE, "noise", GREY)]
+    for values, colour, mark, name in ((test, ORANGE, "s", "fresh"), (train, BLUE, "o", "training")):
+        ax.plot(x, values, mark + "-", color=colour, ms=5)
+        names.append(end_of(x, values, name, colour))
+    ax.plot([x[0], x[-1]], [NOISE, NOISE], color=GREY, lw=1, ls="--")
+    annotate(ax, names, bottom=-0.03)
 
 
 def plot_more_data(found: MoreData, ax: Axes | None = None) -> Axes:
@@ -50,14 +58,11 @@ def plot_more_data(found: MoreData, ax: Axes | None = None) -> Axes:
     >>> plot_more_data(MoreData(9, (10, 100), (0.0, 0.27), (0.6, 0.32))).get_xlabel()
     'training points'
     """
-    ax = _axes(ax)
-    for values, colour, mark, name in ((found.test, ORANGE, "s", "fresh"), (found.train, BLUE, "o", "training")):
-        ax.semilogx(found.sizes, values, mark + "-", color=colour, ms=5)
-        place: dict[str, Any] = {"xytext": (10, -2), "textcoords": "offset points", "color": colour, "va": "center"}
-        ax.annotate(name, (found.sizes[0], values[0]), **place)
-    ax.axhline(NOISE, color=GREY, lw=1, ls="--")
-    ax.set(xlabel="training points", ylabel="RMSE, median", ylim=(-0.03, None))
-    ax.set_xticks(found.sizes, [f"{n:,}" for n in found.sizes], minor=False)
+    ax = axes_or_new(ax, SIZE)
+    ax.set(xscale="log", xlabel="training points", ylabel="RMSE, median")
+    _errors(ax, found.sizes, found.test, found.train)
+    ax.set_xticks(found.sizes, [f"{n:,}" for n in found.sizes])
+    ax.minorticks_off()
     ax.set_title(f"degree {found.degree}, more data")
     return ax
 
@@ -69,7 +74,7 @@ def plot_by_size(found: BySize, ax: Axes | None = None) -> Axes:
     >>> plot_by_size(bias_variance_by_size((0, 3), repetitions=5)).get_ylabel()
     'mean squared error'
     """
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     parts = found.parts
     heights = [np.array([getattr(p, name) for p in parts]) for name in ("noise", "variance", "bias_squared")]
     bottom = np.zeros(len(parts))
@@ -83,30 +88,31 @@ def plot_by_size(found: BySize, ax: Axes | None = None) -> Axes:
         found.sizes, [p.mse for p in parts], errors, fmt="o", color=INK, ms=5, capsize=3, label="measured error"
     )
     ax.plot(found.sizes, found.train, "^--", color=GREEN, ms=5, lw=1.2, label="error on training rows")
-    ax.legend(frameon=False)
     ax.set(xlabel="degree of the polynomial", ylabel="mean squared error", xticks=found.sizes)
     ax.set_title("Bias falls and variance rises with the size of the model")
+    legend(ax, columns=3)
     return ax
 
 
 def plot_stopping(run: Stopping, ax: Axes | None = None) -> Axes:
     """Training and validation error over the epochs; the epoch that was kept, and where training stopped."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     train, held = run.curves()
     epochs = np.arange(1, len(train) + 1)
+    top = 1.1 * float(held[5:].max())
+    names = []
     for values, colour, name in ((train, BLUE, "training"), (held, ORANGE, "validation")):
-        ax.plot(epochs[: run.stopped_epoch], values[: run.stopped_epoch], color=colour, lw=2)
-        ax.plot(epochs[run.stopped_epoch - 1 :], values[run.stopped_epoch - 1 :], color=colour, lw=1, alpha=0.5)
-        _label(ax, epochs[-1], values[-1], name, colour)
+        seen = np.where(values > top, np.nan, values)  # the first epochs would leave no room for the others
+        ax.plot(epochs[: run.stopped_epoch], seen[: run.stopped_epoch], color=colour, lw=2)
+        ax.plot(epochs[run.stopped_epoch - 1 :], seen[run.stopped_epoch - 1 :], color=colour, lw=1, alpha=0.5)
+        names.append(end_of(epochs, seen, name, colour))
     ax.plot([run.best_epoch], [held[run.best_epoch - 1]], "o", color=INK, zorder=3)
-    ax.axvline(run.best_epoch, color=INK, lw=1, ls="--")
-    ax.axvline(run.stopped_epoch, color=GREY, lw=1, ls=":")
-    top: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "va": "top"}
-    ax.annotate(f"kept: \nepoch {run.best_epoch} ", (run.best_epoch, 0.98), color=INK, ha="right", **top)
-    stopped = f" stopped after {run.patience} epochs\n without improvement"
-    ax.annotate(stopped, (run.stopped_epoch, 0.98), color=GREY, **top)
-    ax.set(xlabel="epoch", ylabel="RMSE, 100,000 dollars", ylim=(0, 1.25 * float(held[5:].max())))
+    ax.set(xlabel="epoch", ylabel="RMSE, 100,000 dollars")
     ax.set_title("Values of houses: early stopping")
+    ax.margins(x=0)
+    stopped = f"stopped after {run.patience} epochs\nwithout improvement"
+    marks = [Mark(run.best_epoch, f"kept: epoch {run.best_epoch}", INK), Mark(run.stopped_epoch, stopped, GREY, ":")]
+    annotate(ax, names, marks, bottom=0, top=top)
     return ax
 
 
@@ -116,16 +122,16 @@ def plot_averaging(found: Averaging, ax: Axes | None = None) -> Axes:
     >>> plot_averaging(Averaging((0.7, 0.6), (0.7, 0.6), "")).get_xlabel()
     'networks averaged'
     """
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     count = np.arange(1, len(found.members) + 1)
     ax.plot(count, found.members, "o", color=GREY, ms=6)
     ax.plot(count, found.averages, "s-", color=BLUE, ms=5)
     mean = float(np.mean(found.members))
-    ax.axhline(mean, color=GREY, lw=1, ls="--")
-    _label(ax, count[-1], mean, "one network,\nmean", GREY)
-    _label(ax, count[-1], found.averages[-1], "average", BLUE)
+    ax.plot([count[0], count[-1]], [mean, mean], color=GREY, lw=1, ls="--")
     ax.set(xlabel="networks averaged", ylabel="RMSE test", xticks=count)
     ax.set_title("One network (dots) and the average")
+    mean_name = End(float(count[-1]), mean, "one network,\nmean", GREY)
+    annotate(ax, [mean_name, end_of(count, found.averages, "average", BLUE)])
     return ax
 
 
@@ -135,7 +141,7 @@ def plot_ablation(found: Ablation, ax: Axes | None = None) -> Axes:
     >>> plot_ablation(Ablation(("plain",), np.ones((1, 2)), 2 * np.ones((1, 2)))).get_xlabel()
     'RMSE'
     """
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     for i, (train, test) in enumerate(zip(found.train.mean(axis=1), found.test.mean(axis=1), strict=True)):
         ax.plot([train, test], [i, i], color="0.75", lw=3, zorder=1)
         ax.plot(found.train[i], np.full(len(found.train[i]), i), "|", color=BLUE, ms=8, alpha=0.5)
@@ -155,22 +161,29 @@ def _above() -> dict[str, Any]:
     return {"textcoords": "offset points", "ha": "center", "va": "bottom"}
 
 
-def plot_decorrelation(found: Decorrelation, axes: Any) -> Any:
-    """The points raw, centred, on their main axes, and whitened."""
+def plot_decorrelation(found: Decorrelation, axes: Any = None) -> Any:
+    """The points raw, centred, on their main axes, and whitened. Takes and returns four axes."""
     titles = {"raw": "raw", "centre": "centred", "pca": "standardised, PCA", "whiten": "whitened"}
+    axes = grid(4, (3.2, 3.0), axes, who="plot_decorrelation")
+    everything = np.concatenate([found.points[step] for step in titles])
+    low, high = everything.min(axis=0) - 0.5, everything.max(axis=0) + 0.5  # one window, to compare what is seen in it
     for ax, (step, title) in zip(axes, titles.items(), strict=True):
-        _plain(ax)
+        plain(ax)
         ax.plot(*found.points[step].T, ".", color=BLUE, ms=4, alpha=0.6)
         ax.axhline(0, color=INK, lw=0.8)
         ax.axvline(0, color=INK, lw=0.8)
-        ax.set(xlim=(-6, 10), ylim=(-4.5, 5.5), aspect="equal", title=title)
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", title=title)
     return axes
 
 
-def plot_signs(raw: Signs, centred: Signs, axes: Any) -> Any:
-    """Gradients of two weights of a unit, one dot for each sample: in two quarters of the plane, and in all."""
+def plot_signs(raw: Signs, centred: Signs, axes: Any = None) -> Any:
+    """Gradients of two weights of a unit, one dot for each sample: in two quarters of the plane, and in all.
+
+    Takes and returns a pair of axes.
+    """
+    axes = grid(2, (3.4, 3.2), axes, who="plot_signs")
     for ax, found, title in zip(axes, (raw, centred), ("positive inputs", "centred inputs"), strict=True):
-        _plain(ax)
+        plain(ax)
         ax.plot(*found.gradients[:, :2].T, ".", color=ORANGE, ms=4, alpha=0.7)
         ax.axhline(0, color=INK, lw=0.8)
         ax.axvline(0, color=INK, lw=0.8)
@@ -180,14 +193,14 @@ def plot_signs(raw: Signs, centred: Signs, axes: Any) -> Any:
     return axes
 
 
-def plot_polar(found: PolarRings, axes: Any) -> Any:
-    """The rings in the plane, and as radius and angle with the line that tells them apart."""
-    left, right = axes
+def plot_polar(found: PolarRings, axes: Any = None) -> Any:
+    """The rings in the plane, and as radius and angle with the line that tells them apart. Takes and returns axes."""
+    left, right = grid(2, (3.4, 3.2), axes, who="plot_polar")
     for ax, points in ((left, found.X), (right, polar(found.X))):
-        _plain(ax)
+        plain(ax)
         for label, colour, mark in ((0, BLUE, "o"), (1, ORANGE, "s")):
             ax.plot(*points[found.y == label].T, mark, color=colour, ms=3)
     right.axvline(found.radius, color=INK, lw=1.5)
     left.set(aspect="equal", xlabel="x", ylabel="y", title=f"linear model: {found.accuracy:.1%}")
     right.set(xlabel="r", ylabel="θ", title=f"the same on (r, θ): {found.polar_accuracy:.1%}")
-    return axes
+    return left, right

@@ -9,6 +9,8 @@ import numpy as np
 
 from pellucid import nn, optim
 from pellucid.autodiff import grad, hessian
+from pellucid.lab.boundary import surface
+from pellucid.markup import Brief
 from pellucid.train import Callback, Model, Run
 
 
@@ -99,21 +101,23 @@ def conditioning(X: Any) -> tuple[float, float]:
     return number(X), number((X - X.mean(0)) / X.std(0))
 
 
-@dataclass(frozen=True)
-class Boundary:
-    """The probability of class 1 on a grid of the plane, and the accuracy on the points."""
+@dataclass(frozen=True, repr=False)
+class Boundary(Brief):
+    """A model, the points it was fitted on, its accuracy there, and the probability of class 1 all over the plane."""
 
-    grid: Any
-    probability: Any
+    model: Model
+    X: Any
+    y: Any
     accuracy: float
+    probability: Any
 
 
 def boundary(hidden: tuple[int, ...], seed: int = 0) -> Boundary:
-    """The rings, told apart without a hidden layer (a straight boundary) or with one (A16)."""
+    """The rings, told apart without a hidden layer (a straight boundary) or with one (A16).
+
+    `lab.plot_boundary(found.model, found.X, found.y)` draws it.
+    """
     X, y = rings(seed=seed)
     model = Model(nn.mlp(hidden, 1, activation="tanh"), "binary_cross_entropy", optim.Adam(0.02), ["accuracy"])
     model.fit(X, y, epochs=60, batch_size=32, seed=seed, verbose=False)
-    line = np.linspace(-3.2, 3.2, 60)
-    grid = np.stack(np.meshgrid(line, line), axis=-1)
-    probability = model.predict(grid.reshape(-1, 2)).reshape(60, 60)
-    return Boundary(grid, probability, model.evaluate(X, y)["accuracy"])
+    return Boundary(model, X, y, model.evaluate(X, y)["accuracy"], surface(model, X, points=60).values)

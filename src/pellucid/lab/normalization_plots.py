@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pellucid.lab.normalization import BatchSizes, Boundary, Drift, rings
+from pellucid.figures import BLUE, ORANGE, annotate, axes, end_of, grid, plain
+from pellucid.lab.normalization import BatchSizes, Drift
 
-BLUE, ORANGE = "#0072b2", "#d55e00"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
-def plot_batch_sizes(found: BatchSizes, ax: Any) -> Any:
+def plot_batch_sizes(found: BatchSizes, ax: Axes | None = None) -> Axes:
+    """The validation loss over the batch size.
+
+    >>> plot_batch_sizes(BatchSizes((2, 4), (0.5, 0.4), (0.3, 0.3))).get_xlabel()
+    'batch size'
+    """
+    ax = axes(ax)
+    names = []
     for values, name, colour in ((found.batch, "batch norm", BLUE), (found.layer, "layer norm", ORANGE)):
         ax.plot(found.sizes, values, "o-", color=colour)
-        ax.annotate(f"  {name}", (found.sizes[0], values[0]), color=colour, va="bottom")
+        names.append(end_of(found.sizes, values, name, colour))
     ax.set(xscale="log", xlabel="batch size", ylabel="validation loss", title="Small batches hurt batch norm")
+    ax.set_xticks(found.sizes, [str(size) for size in found.sizes])
+    ax.minorticks_off()
+    annotate(ax, names)
     return ax
 
 
-def plot_drift(without: Drift, with_norm: Drift, axes: Any) -> Any:
-    for ax, what in zip(axes, ("shift", "roughness"), strict=True):
-        for drift, name, colour in ((without, "without", ORANGE), (with_norm, "with batch norm", BLUE)):
+def plot_drift(without: Drift, with_norm: Drift, axes: Any = None) -> Any:
+    """Over the steps, how far a layer's input drifts and how much the gradient changes. Takes and returns two axes.
+
+    >>> drift = Drift((0.0, 0.1), (1.0, 0.5))
+    >>> [ax.get_xlabel() for ax in plot_drift(drift, drift)]
+    ['step', 'step']
+    """
+    titles = {"shift": "drift of a layer's input", "roughness": "change of the gradient"}
+    pictures = grid(2, (4.5, 3.4), axes, who="plot_drift")
+    for ax, (what, title) in zip(pictures, titles.items(), strict=True):
+        plain(ax)
+        names = []
+        for drift, name, colour in ((without, "without", ORANGE), (with_norm, "with\nbatch norm", BLUE)):
             values = getattr(drift, what)
             ax.plot(values, color=colour)
-            peak = max(range(len(values)), key=values.__getitem__)
-            ax.annotate(f"  {name}", (peak, values[peak]), color=colour, va="bottom")
-        ax.set(xlabel="step", title={"shift": "drift of a layer's input", "roughness": "change of the gradient"}[what])
-    return axes
-
-
-def plot_boundary(found: Boundary, ax: Any) -> Any:
-    ax.contourf(
-        found.grid[..., 0], found.grid[..., 1], found.probability, levels=11, cmap="RdBu_r", vmin=0, vmax=1, alpha=0.6
-    )
-    ax.contour(found.grid[..., 0], found.grid[..., 1], found.probability, levels=[0.5], colors="0.2")
-    X, y = rings()
-    for label, colour, mark in ((0, BLUE, "o"), (1, ORANGE, "s")):
-        ax.plot(*X[y == label].T, mark, color=colour, ms=3)
-    ax.set(title=f"accuracy {found.accuracy:.0%}", xticks=[], yticks=[], aspect="equal")
-    return ax
+            names.append(end_of(range(len(values)), values, name, colour))
+        ax.set(xlabel="step", title=title)
+        ax.margins(x=0)
+        annotate(ax, names)
+    return pictures

@@ -9,6 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    Mark,
+    annotate,
+    end_of,
+    footer,
+    grid,
+    plain,
+    pyplot,
+)
+from pellucid.figures import (
+    axes as axes_or_new,
+)
 from pellucid.lab.costs import SpeelpenningCosts, speelpenning_costs
 from pellucid.lab.derivatives import DifferenceErrors, Swell, difference_errors, expression_swell
 from pellucid.lab.xor import X, XorRun, Y, train_xor
@@ -17,8 +34,8 @@ from pellucid.train.atomic import write_atomically
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours: told apart with every kind of colour vision, and in grey
-BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#8A8A8A", "#333333"
+SIZE = (6.8, 4.2)
+"""Of a picture by itself, in inches."""
 
 
 def plot_difference_errors(errors: DifferenceErrors, ax: Axes | None = None) -> Axes:
@@ -27,29 +44,23 @@ def plot_difference_errors(errors: DifferenceErrors, ax: Axes | None = None) -> 
     >>> plot_difference_errors(difference_errors(np.exp, 1.0)).get_xlabel()
     'step $h$'
     """
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     rule = float(np.finfo(float).eps)
     lines = (
         ("forward", errors.forward, errors.forward_slope, BLUE, 1 / 2, r"\sqrt{\varepsilon}"),
         ("central", errors.central, errors.central_slope, ORANGE, 1 / 3, r"\sqrt[3]{\varepsilon}"),
     )
+    names, marks = [], []
+    order = np.argsort(errors.h)
     for name, error, slope, colour, power, root in lines:
         shown = np.where(error > 0, error, np.nan)  # an error of exactly 0 has no place on a log axis
         ax.loglog(errors.h, shown, ".", color=colour, markersize=4)
-        ax.axvline(rule**power, color=colour, linewidth=1, linestyle=(0, (4, 4)), alpha=0.8)
-        top = ax.get_xaxis_transform()
-        ax.text(rule**power, 1.02, f"$h = {root}$", color=colour, ha="center", va="bottom", transform=top)
-        i = int(np.argmin(np.abs(np.log10(errors.h) + 2)))
-        side: dict[str, Any] = {"xytext": (10, -6), "va": "top"}
-        if name == "forward":
-            side = {"xytext": (-12, 8), "ha": "right"}
-        ax.annotate(
-            f"{name}\nslope {slope:.2f}", (errors.h[i], error[i]), color=colour, textcoords="offset points", **side
-        )
-    ax.text(0.03, 0.05, "rounding rules", color=GREY, transform=ax.transAxes)
-    ax.text(0.97, 0.05, "truncation rules", color=GREY, ha="right", transform=ax.transAxes)
+        names.append(end_of(errors.h[order], shown[order], f"{name}\nslope {slope:.2f}", colour))
+        marks.append(Mark(rule**power, f"$h = {root}$", colour, (0, (4, 4))))
     ax.set(xlabel="step $h$", ylabel="error of the derivative")
-    ax.set_title("Difference quotients: a smaller step is not always better", pad=24)
+    ax.set_title("Difference quotients: a smaller step is not always better")
+    annotate(ax, names, marks)
+    footer(ax, "rounding rules", "truncation rules")
     return ax
 
 
@@ -59,18 +70,20 @@ def plot_swell(swell: Swell, ax: Axes | None = None) -> Axes:
     >>> plot_swell(expression_swell(3)).get_xlabel()
     '$n$'
     """
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     lines = (
         (swell.derivative, ORANGE, "o", "formula from the\nproduct and chain rule"),
         (swell.expanded, BLUE, "s", "formula multiplied out"),
         (swell.graph, GREEN, "D", "graph of reverse mode"),
     )
+    names = []
     for sizes, colour, marker, label in lines:
         n = [i for i, size in zip(swell.n, sizes, strict=True) if size]
         ax.semilogy(n, [size for size in sizes if size], color=colour, marker=marker, markersize=5)
-        _label(ax, swell.n[-1], sizes[-1], f"{label}: {sizes[-1]:,}", colour)
+        names.append(end_of(swell.n, sizes, f"{label}: {sizes[-1]:,}", colour))
     ax.set(xlabel="$n$", ylabel="operations in the formula, nodes of the graph", xticks=swell.n)
     ax.set_title("Size of the derivative of the logistic map $l_n$")
+    annotate(ax, names)
     return ax
 
 
@@ -80,18 +93,20 @@ def plot_costs(costs: SpeelpenningCosts, ax: Axes | None = None) -> Axes:
     >>> plot_costs(speelpenning_costs((4, 8))).get_xlabel()
     'number of factors $d$'
     """
-    ax = _axes(ax)
+    ax = axes_or_new(ax, SIZE)
     lines = (
         (costs.forward, costs.forward_exponent, ORANGE, "o", "forward mode"),
         (costs.reverse, costs.reverse_exponent, BLUE, "s", "reverse mode"),
     )
+    names = []
     for counts, exponent, colour, marker, label in lines:
         ax.loglog(costs.d, counts, color=colour, marker=marker, markersize=5)
-        _label(ax, costs.d[-1], counts[-1], f"{label}\n$\\sim d^{{\\,{exponent:.2f}}}$", colour)
+        names.append(end_of(costs.d, counts, f"{label}\n$\\sim d^{{\\,{exponent:.2f}}}$", colour))
     ax.set_xscale("log", base=2)
     ax.set(xlabel="number of factors $d$", ylabel="operations for the whole gradient")
     ax.set_xticks(costs.d, [str(d) for d in costs.d])
     ax.set_title(r"Gradient of the product $w_1 w_2 \cdots w_d$")
+    annotate(ax, names)
     return ax
 
 
@@ -102,10 +117,8 @@ def plot_xor(run: XorRun, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, 
     >>> curve.get_ylabel()
     'logistic loss'
     """
-    if axes is None:
-        axes = tuple(_pyplot().subplots(1, 2, figsize=(9.0, 4.0), layout="constrained")[1])
-    plane, curve = axes
-    _plain(plane), _plain(curve)
+    plane, curve = grid(2, (4.5, 4.0), axes, who="plot_xor")
+    plain(plane), plain(curve)
     t = np.linspace(-0.5, 1.5, 161)
     a, b = np.meshgrid(t, t)
     score = run.score(np.column_stack([a.ravel(), b.ravel()])).reshape(a.shape)
@@ -118,32 +131,31 @@ def plot_xor(run: XorRun, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, 
     plane.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal", xticks=[0, 1], yticks=[0, 1])
     plane.set_title("XOR: sign of the trained score")
     _draw_losses(run, curve)
-    return axes
+    return plane, curve
 
 
 def _draw_losses(run: XorRun, ax: Axes) -> None:
+    names = []
     for i, start in enumerate(run.starts):
         kept = i == run.chosen
         colour = (GREEN if run.solved else ORANGE) if kept else GREY
         ax.semilogy(start.losses, color=colour, linewidth=2.2 if kept else 1.2, zorder=3 if kept else 2)
-    stuck = sum(start.errors > 0 for start in run.starts)
-    end = len(run.losses) - 1
+        if kept and run.solved:
+            names.append(end_of(range(len(start.losses)), start.losses, f"start {i + 1}:\nsolved", colour))
+    stuck = [start for start in run.starts if start.errors > 0]
     if stuck:
-        worst = max(float(start.losses[-1]) for start in run.starts if start.errors)
-        text = f"{stuck} start{'s' if stuck > 1 else ''} stuck"
-        ax.annotate(text, (end, worst), xytext=(0, 6), textcoords="offset points", color=GREY, ha="right")
-    if run.solved:
-        middle = end // 2
-        text = f"start {run.chosen + 1}: solved"
-        at = (middle, float(run.losses[middle]))
-        ax.annotate(text, at, xytext=(6, 8), textcoords="offset points", color=GREEN, weight="bold")
+        worst = max(stuck, key=lambda start: float(start.losses[-1]))
+        text = f"{len(stuck)} start{'s' if len(stuck) > 1 else ''} stuck"
+        names.append(end_of(range(len(worst.losses)), worst.losses, text, GREY))
     ax.set(xlabel="step of gradient descent", ylabel="logistic loss")
     ax.set_title(f"2-2-1 network with {run.activation} units, random starts")
+    ax.margins(x=0)
+    annotate(ax, names)
 
 
 def save_all(folder: str | Path) -> list[Path]:
     """Draw every picture of the page "Four ways to a derivative" with its default settings, as SVG files."""
-    plt = _pyplot()
+    plt = pyplot()
     runge: Callable[[Any], Any] = lambda x: 1 / (1 + x * x)
     pictures: dict[str, Callable[[], Any]] = {
         "difference_errors": lambda: plot_difference_errors(difference_errors(runge, 0.7)),
@@ -161,29 +173,3 @@ def save_all(folder: str | Path) -> list[Path]:
         write_atomically(paths[-1], picture.getvalue())
         plt.close(figure)
     return paths
-
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'pellucid[plot]'") from error
-    return pyplot
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is None:
-        ax = _pyplot().subplots(figsize=(6.8, 4.2), layout="constrained")[1]
-    return _plain(ax)
-
-
-def _plain(ax: Axes) -> Axes:
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(True, color="#E6E6E6", linewidth=0.7)
-    ax.set_axisbelow(True)
-    return ax
-
-
-def _label(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
-    """Words at the end of a line, in its colour, instead of a legend."""
-    ax.annotate(text, (x, y), xytext=(9, 0), textcoords="offset points", color=colour, va="center")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.autodiff import jvp
+from pellucid.figures import BLUE, GRID, INK, ORANGE, grid, legend
 from pellucid.nn.activations import ACTIVATIONS, Activation, activation
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 HEADINGS = ("name", "g(x)", "g'(x)", "range", "continuity", "gain", "reference")
 GREEK = {"alpha": "α", "beta": "β"}
 SUPERSCRIPTS = {-1: "⁻¹", 0: "⁰", 1: "¹", 2: "²", 3: "³", inf: "^∞"}
-
-# Okabe and Ito's colours: told apart with every kind of colour vision
-BLUE, ORANGE, INK, GRID = "#0072B2", "#D55E00", "#333333", "#E6E6E6"
 
 LECTURE = (
     *("sigmoid", "tanh", "step", "softplus", "relu", "softsign", "elu", "log_sigmoid", "silu", "sinc"),
@@ -67,17 +65,12 @@ def plot_activations(names: Iterable[Any] = LECTURE, axes: Any = None) -> Any:
     A dot is the value in use where a curve jumps. Returns the matplotlib axes, one for each activation.
     """
     records = [activation(name) for name in names]
-    if axes is None:
-        axes = _grid(len(records))
-    axes = np.ravel(axes)
-    if len(axes) < len(records):
-        raise ValueError(f"plot_activations: {len(records)} activations for {len(axes)} axes: give one for each")
-    for ax, record in zip(axes, records, strict=False):
+    axes = grid(len(records), (2.6, 2.1), axes, who="plot_activations", what="activations")
+    for ax, record in zip(axes, records, strict=True):
         _draw(ax, record)
-    for ax in axes[: min(1, len(records))]:
-        for height, text, colour in ((0.96, "g(x)", BLUE), (0.82, "g′(x)", ORANGE)):
-            ax.text(0.03, height, text, color=colour, weight="bold", va="top", transform=ax.transAxes)
-    return axes[: len(records)]
+    for ax in axes[:1]:
+        legend(ax, 2, handles=ax.lines[:2], labels=["g(x)", "g′(x)"], labelcolor="linecolor", fontsize=9)
+    return axes
 
 
 def _draw(ax: Axes, record: Activation) -> None:
@@ -108,17 +101,3 @@ def _draw(ax: Axes, record: Activation) -> None:
 def _with_slope(record: Activation, x: Any) -> tuple[Any, Any]:
     y, slope = jvp(record, (x,), (np.ones_like(x),))
     return y, slope
-
-
-def _grid(count: int) -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'pellucid[plot]'") from error
-    columns = min(count, 4)
-    rows = -(-count // max(columns, 1))
-    size = (2.6 * columns, 2.1 * rows)
-    axes = np.ravel(pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1])
-    for ax in axes[count:]:
-        ax.set_axis_off()
-    return axes

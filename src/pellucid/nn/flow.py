@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from pellucid.autodiff import grad
 from pellucid.errors import ShapeError
 from pellucid.graph.primitives import random
+from pellucid.markup import plural, short, table
 from pellucid.nn.dimensions import summary
 from pellucid.nn.layer import Layer, Variables
 
@@ -30,7 +32,7 @@ class Signal:
 
     @staticmethod
     def of(name: str, x: Any, bounds: tuple[float, float] | None = None) -> Signal:
-        counts, edges = np.histogram(x, BINS, range=bounds)
+        counts, edges = np.histogram(x[np.isfinite(x)], BINS, range=bounds)  # what overflowed has no bin
         return Signal(
             name,
             float(np.mean(x)),
@@ -62,6 +64,18 @@ class Signals:
             lines.append(f"{_line(forward)} {back.rms:12.3e} {dW.rms:12.3e}")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        ends = f"{short(self.activations[0].std)} → {short(self.activations[-1].std)}" if self.activations else "none"
+        layers = plural(len(self.activations), "layer")
+        return f"<Signals of {layers}: deviation of activations {ends}; print it for the table>"
+
+    def _repr_html_(self) -> str:
+        head = ["layer", "mean", "std", "zeros", "rms adjoint", "rms dW"]
+        rows = [[*_line(self.input).split(), "", ""]]
+        for forward, back, dW in zip(self.activations, self.adjoints, self.weight_gradients, strict=True):
+            rows.append([*_line(forward).split(), f"{back.rms:.3e}", f"{dW.rms:.3e}"])
+        return table(rows, head, numbers=range(1, 6))
+
 
 def _line(s: Signal) -> str:
     return f"{s.name:<12} {_number(s.mean)} {_number(s.std)} {s.zeros:7.1%}"
@@ -72,9 +86,22 @@ def _number(x: float) -> str:
 
 
 def signals(
-    net: Layer, variables: Variables, X: Any, *, adjoint: Any = None, seed: int = 0, bounds: Any = None
+    net: Any,
+    variables: Any = None,
+    X: Any = None,
+    *,
+    adjoint: Any = None,
+    training: bool = True,
+    seed: int = 0,
+    bounds: Any = None,
 ) -> Signals:
     """Statistics of activations and gradients, layer by layer, for a network made of weights and activations.
+
+    `signals(net, variables, X)`: `variables` is what `net.initialize` gives, or any pair (params, state).
+    `signals(model, X)` takes a `Model`'s own. X: (n, features).
+
+    The network is looked at as it is trained: batch normalisation by the statistics of X, dropout with masks drawn by
+    `seed`. With `training=False` as it predicts: stored statistics, no dropout.
 
     The gradient starts at the output as `adjoint` (shape of the output; by default standard normal numbers divided
     by the number of outputs), as if it were that of a loss. For every layer with weights: the activation that
@@ -88,28 +115,53 @@ def signals(
     >>> [round(a.std, 1) for a in nn.signals(net, net.initialize(50), X).activations]
     [0.6, 0.5, 0.5]
     """
+    net, params, state, X = _arguments(net, variables, X)
     if not net.children:
         raise ShapeError("signals needs a network of named parts: wrap a single layer in nn.Sequential")
+    order = [row.name for row in summary(net, X).rows]
+    weighted = [row.name for row in summary(net, X).rows if "weight" in row.shapes]
+    behind = {name: _behind(name, order, weighted) for name in weighted}
     taps: dict[str, Any] = {}
-    y, _ = net.apply(variables.params, X, variables.state, taps=taps)
+    y, _ = net.apply(params, X, state, training=training, key=seed, taps=taps)
     if adjoint is None:
         adjoint = random.normal(seed, 0, y.shape, y.dtype) / y.shape[-1]
-    weighted = [row.name for row in summary(net, X).rows if "weight" in row.shapes]
-    order = [row.name for row in summary(net, X).rows]
-    behind = {name: _behind(name, order, weighted) for name in weighted}
 
     def objective(params: Any, probes: Any) -> Any:
-        out, _ = net.apply(params, X, variables.state, probes=probes)
+        out, _ = net.apply(params, X, state, training=training, key=seed, probes=probes)
         return np.sum(out * adjoint) / len(X)
 
     probes = {name: np.zeros_like(taps[name]) for name in weighted}
-    dW, deltas = grad(objective, (0, 1))(dict(variables.params), probes)
+    dW, deltas = grad(objective, (0, 1))(dict(params), probes)
     return Signals(
         Signal.of("input", X),
         tuple(Signal.of(name, taps[behind[name]], bounds) for name in weighted),
         tuple(Signal.of(name, deltas[name] * len(X)) for name in weighted),
         tuple(Signal.of(name, dW[f"{name}.weight"]) for name in weighted),
     )
+
+
+def _arguments(net: Any, variables: Any, X: Any) -> tuple[Layer, Any, Any, Any]:
+    """Network, parameters, state and data out of what `signals` takes."""
+    own = not isinstance(net, Layer)  # a Model, which is in a room above: known by what it has
+    if own and not all(hasattr(net, name) for name in ("net", "params", "state", "dtype")):
+        raise TypeError(f"signals(net, variables, X) takes a network or a Model first, got {type(net).__name__}")
+    if own and X is None:  # signals(model, X)
+        variables, X = None, variables
+    if variables is None and own:
+        if not net.params:
+            raise ShapeError("signals: the model has no parameters yet: call fit(X, y), or initialize(features)")
+        variables = net.params, net.state
+    if isinstance(variables, Mapping):
+        variables = variables, {}
+    if not isinstance(variables, tuple) or len(variables) != 2:
+        raise TypeError(
+            "signals(net, variables, X): variables is what net.initialize(features) gives, or a pair (params, state), "
+            f"got {type(variables).__name__}"
+        )
+    if X is None:
+        raise TypeError("signals needs data: signals(net, variables, X), or signals(model, X)")
+    X = np.asarray(X, net.dtype if own else None if hasattr(X, "shape") else float)
+    return net.net if own else net, *Variables(*variables), X
 
 
 def _behind(name: str, order: list[str], weighted: list[str]) -> str:

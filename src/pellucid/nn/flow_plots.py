@@ -2,66 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from pellucid.nn.flow import Signals
+import numpy as np
 
-BLUE, ORANGE = "#0072b2", "#d55e00"
+from pellucid.figures import BLUE, INK, ORANGE, annotate, end_of, grid, plain
+from pellucid.nn.flow import BINS, Signal, Signals
 
 
 def plot_layer_stats(signals: Signals, axes: Any = None) -> Any:
     """Mean and deviation of the activations, and the size of adjoints and weight gradients, over the layers.
 
     Takes and returns a pair of axes.
+
+    >>> from pellucid import nn
+    >>> net = nn.mlp((8, 8), 1)
+    >>> left, right = plot_layer_stats(nn.signals(net, net.initialize(3), np.eye(3)))
+    >>> left.get_xlabel()
+    'layer'
     """
-    left, right = _plt().subplots(1, 2, figsize=(9, 3.4), layout="constrained")[1] if axes is None else axes
+    left, right = grid(2, (4.5, 3.4), axes, who="plot_layer_stats")
     layers = range(1, len(signals.activations) + 1)
-    for values, name, colour in (
-        ([s.mean for s in signals.activations], "mean", ORANGE),
-        ([s.std for s in signals.activations], "deviation", BLUE),
-    ):
-        left.plot(layers, values, "o-", color=colour)
-        left.annotate(f" {name}", (layers[-1], values[-1]), color=colour, va="center", fontweight="bold")
-    for values, name, colour in (
-        ([s.rms for s in signals.adjoints], "adjoint", BLUE),
-        ([s.rms for s in signals.weight_gradients], "weights", ORANGE),
-    ):
-        right.plot(layers, values, "o-", color=colour)
-        right.annotate(f" {name}", (layers[-1], values[-1]), color=colour, va="center", fontweight="bold")
     left.set(title="activations", xlabel="layer")
-    right.set(title="gradients (root mean square)", xlabel="layer", yscale="log")
-    for ax in (left, right):
-        _clean(ax)
-        ax.set_xlim(0.7, len(layers) * 1.25)
+    right.set(title="gradients (root mean square)", xlabel="layer")
+    curves = {
+        left: (("mean", [s.mean for s in signals.activations]), ("deviation", [s.std for s in signals.activations])),
+        right: (
+            ("weights", [s.rms for s in signals.weight_gradients]),
+            ("adjoint", [s.rms for s in signals.adjoints]),
+        ),
+    }
+    if any(s.rms > 0 for s in (*signals.adjoints, *signals.weight_gradients)):  # else nothing has a logarithm
+        right.set_yscale("log")
+    for ax, named in curves.items():
+        plain(ax)
+        for (_, values), colour in zip(named, (ORANGE, BLUE), strict=True):
+            ax.plot(layers, values, "o-", color=colour)
+        ax.set_xticks(_whole(len(layers)))
+        names = [end_of(layers, values, name, c) for (name, values), c in zip(named, (ORANGE, BLUE), strict=True)]
+        annotate(ax, names, weight="bold")
     return left, right
 
 
-def plot_layer_histograms(signals: Signals, of: str = "activations", axes: Any = None) -> Any:
-    """One histogram for each layer, of "activations", "adjoints" or "weight_gradients". Takes and returns axes."""
-    parts = getattr(signals, of)
-    if axes is None:
-        size = (1.5 * len(parts), 1.9)
-        axes = _plt().subplots(1, len(parts), figsize=size, layout="constrained", squeeze=False)[1][0]
-    for ax, signal in zip(axes, parts, strict=True):
-        counts, edges = signal.histogram
+def _whole(count: int) -> range:
+    """About ten of the layers' numbers."""
+    return range(1, count + 1, -(-count // 10))
+
+
+def plot_layer_histograms(signals: Signals, of: str = "activations", axes: Any = None, *, share: bool = True) -> Any:
+    """One histogram for each layer, of "activations", "adjoints" or "weight_gradients". Takes and returns axes.
+
+    All have one axis and one set of bins, so that a deviation that shrinks or grows from layer to layer is seen; with
+    `share=False` each has its own.
+
+    >>> from pellucid import nn
+    >>> net = nn.mlp((8, 8), 1)
+    >>> pictures = plot_layer_histograms(nn.signals(net, net.initialize(3), np.eye(3)))
+    >>> len({ax.get_xlim() for ax in pictures})
+    1
+    """
+    kinds = ("activations", "adjoints", "weight_gradients")
+    if of not in kinds:
+        raise ValueError(f"plot_layer_histograms: of is one of {', '.join(map(repr, kinds))}, got {of!r}")
+    parts: tuple[Signal, ...] = getattr(signals, of)
+    pictures = grid(len(parts), (1.5, 1.9), axes, columns=10, who="plot_layer_histograms")
+    common = np.linspace(*_reach(parts), BINS + 1)
+    for ax, signal in zip(pictures, parts, strict=True):
+        counts, edges = signal.histogram if not share else (_rebinned(signal, common), common)
         ax.bar(edges[:-1], counts, width=edges[1] - edges[0], align="edge", color=BLUE)
-        ax.set_title(signal.name, fontsize=9)
+        ax.set_title(signal.name, fontsize=9, color=INK)
         ax.set_yticks([])
         ax.tick_params(labelsize=7)
+        ax.locator_params(axis="x", nbins=3)
+        ax.set_xlim(edges[0], edges[-1])
         if of != "activations":
-            ax.set_yscale("log")
+            ax.set_yscale("symlog", linthresh=1.0)  # bins of one and of a million are seen; an empty one is at 0
+            ax.set(ylim=(0, None), yticks=[])
+            ax.minorticks_off()
         ax.spines[["top", "right", "left"]].set_visible(False)
-    return axes
+    return pictures
 
 
-def _clean(ax: Any) -> None:
-    ax.grid(color="0.92", lw=0.8)
-    ax.spines[["top", "right"]].set_visible(False)
+def _reach(parts: Sequence[Signal]) -> tuple[float, float]:
+    """From the smallest value of all layers to the largest. A layer that is constant has no width of its own."""
+    ends = []
+    for part in parts:
+        counts, edges = np.asarray(part.histogram[0]), np.asarray(part.histogram[1])
+        filled = np.flatnonzero(counts)
+        if part.std == 0 or not len(filled):
+            ends += [part.mean, part.mean] if np.isfinite(part.mean) else []
+        else:
+            ends += [edges[filled[0]], edges[filled[-1] + 1]]
+    low, high = min(ends, default=0.0), max(ends, default=0.0)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _plt() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'pellucid[plot]'") from error
-    return plt
+def _rebinned(signal: Signal, edges: Any) -> Any:
+    """Counts in wider bins: those of the layer's own, shared out by how much they overlap."""
+    counts, own = np.asarray(signal.histogram[0], float), np.asarray(signal.histogram[1])
+    if signal.std == 0:
+        return np.histogram([signal.mean], edges, weights=[counts.sum()])[0]
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    return np.diff(np.interp(edges, own, below))

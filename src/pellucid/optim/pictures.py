@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.figures import BLUE, GREY, GRID, INK, ORANGE, grid
 from pellucid.optim import adam, cycles, decays, descent, scaled
 from pellucid.optim.optimizer import optimizer
 from pellucid.optim.rule import Rule
@@ -14,9 +15,6 @@ from pellucid.optim.schedule import Schedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Okabe and Ito's colours: told apart with every kind of colour vision, and in grey
-BLUE, ORANGE, GREY, INK, GRID = "#0072B2", "#D55E00", "#8A8A8A", "#333333", "#E6E6E6"
 
 SHOWN: dict[str, Schedule] = {
     "ExpSteps(1, c=0.5, k=20)": decays.ExpSteps(1.0, c=0.5, k=20),
@@ -55,15 +53,18 @@ CURVATURE, START = np.array([1.0, 20.0]), np.array([-4.0, 1.2])
 
 def plot_schedules(schedules: Mapping[str, Schedule] = SHOWN, steps: int = 100, axes: Any = None) -> Any:
     """Small pictures of schedules over a run of so many steps. Returns the matplotlib axes, one for each."""
-    axes = _grid(len(schedules), 2.6, 1.7) if axes is None else np.ravel(axes)
+    axes = grid(len(schedules), (2.6, 1.7), axes, who="plot_schedules")
     t = np.arange(steps)
-    for ax, (name, one) in zip(axes, schedules.items(), strict=False):
+    for ax, (name, one) in zip(axes, schedules.items(), strict=True):
         run = one.fit(steps, steps_per_epoch=steps / 10)
-        ax.step(t, [run(int(i)) for i in t], where="post", color=BLUE, linewidth=1.5)
+        rates = [run(int(i)) for i in t]
+        peak = max(rates) or 1.0
+        ax.step(t, rates, where="post", color=BLUE, linewidth=1.5)
         ax.grid(True, color=GRID, linewidth=0.6)
-        ax.set(xlim=(0, steps), ylim=(-0.04, 1.08), xticks=(0, steps // 2, steps), yticks=(0, 0.5, 1))
+        ax.set(xlim=(0, steps), ylim=(-0.04 * peak, 1.08 * peak), xticks=(0, steps // 2, steps))
+        ax.set_yticks((0, peak / 2, peak), [f"{tick:.3g}" for tick in (0, peak / 2, peak)])
         _finish(ax, name)
-    return axes[: len(schedules)]
+    return axes
 
 
 def trajectory(rule: Rule, steps: int) -> Any:
@@ -82,38 +83,24 @@ def trajectory(rule: Rule, steps: int) -> Any:
 
 def plot_trajectories(rules: Mapping[str, Rule] = PATHS, steps: int = 40, axes: Any = None) -> Any:
     """Where rules go on an ill-conditioned quadratic, ½ (x² + 20 y²). Returns the matplotlib axes, one for each."""
-    axes = _grid(len(rules), 2.6, 2.0) if axes is None else np.ravel(axes)
+    axes = grid(len(rules), (2.6, 2.0), axes, who="plot_trajectories")
     x, y = np.meshgrid(np.linspace(-4.6, 1.6, 120), np.linspace(-1.75, 1.75, 90))
     height = 0.5 * (CURVATURE[0] * x**2 + CURVATURE[1] * y**2)
-    for ax, (name, rule) in zip(axes, rules.items(), strict=False):
+    for ax, (name, rule) in zip(axes, rules.items(), strict=True):
         points = trajectory(rule, steps)
         ax.contour(x, y, height, levels=np.geomspace(0.05, 40, 9), colors=["#CFCFCF"], linewidths=0.9)
         ax.plot(*points.T, color=BLUE, linewidth=1.3, marker="o", markersize=2.4)
         ax.plot(*points[0], "o", color=INK, markersize=5)
         ax.plot(0, 0, "x", color=ORANGE, markersize=8, markeredgewidth=2.2, zorder=5)
         left = 0.5 * float(np.sum(CURVATURE * points[-1] ** 2))
-        ax.text(0.98, 0.03, f"{left:.1g} left", color=GREY, fontsize=8, ha="right", transform=ax.transAxes)
+        ax.set_xlabel(f"{left:.1g} left", color=GREY, fontsize=8, loc="right", labelpad=1)
         ax.set(xlim=(-4.6, 1.6), ylim=(-1.75, 1.75), xticks=(), yticks=())
         _finish(ax, name)
-    return axes[: len(rules)]
+    return axes
 
 
 def _finish(ax: Axes, title: str) -> None:
     ax.spines[["top", "right", "left", "bottom"]].set_visible(False)
     ax.tick_params(length=0, labelsize=8, labelcolor=INK)
     ax.set_axisbelow(True)
-    ax.set_title(title, fontsize=8, color=INK, family="monospace")
-
-
-def _grid(count: int, width: float, height: float) -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'pellucid[plot]'") from error
-    columns = min(count, 4)
-    rows = -(-count // columns)
-    size = (width * columns, height * rows)
-    axes = np.ravel(pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1])
-    for ax in axes[count:]:
-        ax.set_axis_off()
-    return axes
+    ax.set_title(title, fontsize=min(8.0, 270 / max(len(title), 1)), color=INK, family="monospace")  # all of it fits

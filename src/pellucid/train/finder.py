@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.figures import BLUE, ORANGE, Mark, annotate, axes
+from pellucid.markup import plural
 from pellucid.train.batches import rows_of
 from pellucid.train.model import Model
 from pellucid.train.step import Snapshot, Trainer
@@ -25,32 +27,20 @@ class RateCurve:
         return self.rates[int(np.argmin(self.losses))] / 10.0
 
     def plot(self, ax: Any = None) -> Any:
-        """The curve, with the suggestion marked."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError("plots need matplotlib: pip install 'pellucid[plot]'") from error
-        ax = plt.subplots(figsize=(6, 3.6), layout="constrained")[1] if ax is None else ax
-        ax.plot(self.rates, self.losses, color="#0072b2", lw=2)
-        ax.axvline(self.suggestion, color="#d55e00", lw=1.2, ls="--")
-        ax.annotate(
-            f"  {self.suggestion:.2g}",
-            (self.suggestion, 0.96),
-            xycoords=("data", "axes fraction"),
-            color="#d55e00",
-            va="top",
-        )
-        low, start = min(self.losses), self.losses[0]
-        ax.set(
-            xscale="log",
-            xlabel="learning rate",
-            ylabel="loss (smoothed)",
-            ylim=(low - 0.1 * (start - low), start * 1.3),
-        )
+        """The curve, with the suggestion marked. What lies far above the first loss is left out."""
+        ax = axes(ax)
+        low, first = min(self.losses), self.losses[0]
+        top = first + 0.3 * ((first - low) or abs(first) or 1.0)
+        seen = [loss if loss <= top else math.nan for loss in self.losses]
+        ax.plot(self.rates, seen, color=BLUE, lw=2, marker="o" if len(self.rates) == 1 else None)
+        ax.set(xscale="log", xlabel="learning rate", ylabel="loss (smoothed)")
         ax.set_title("Rate finder: a tenth of where the loss is lowest", fontsize=11)
-        ax.grid(color="0.9", lw=0.8)
-        ax.spines[["top", "right"]].set_visible(False)
+        annotate(ax, (), [Mark(self.suggestion, f"{self.suggestion:.2g}", ORANGE)])
         return ax
+
+    def __repr__(self) -> str:
+        ends = f"{self.rates[0]:.2g} to {self.rates[-1]:.2g}"
+        return f"<RateCurve: {plural(len(self.rates), 'rate')} from {ends}, suggestion {self.suggestion:.2g}>"
 
 
 def find_rate(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle
 from typing import Any
 
+from pellucid.figures import COLOURS, GREY, INK, Mark, annotate, axes, end_of
 from pellucid.train.atomic import write_atomically
 from pellucid.train.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXT, TEXTS, among, entry, maybe
 
@@ -108,34 +111,31 @@ class History:
         )
 
     def plot(self, names: Sequence[str] = ("loss", "val_loss"), *, best: str | None = None, ax: Any = None) -> Any:
-        """Curves over the epochs, each named at its end; `best` marks the epoch where that quantity was lowest."""
+        """Curves over the epochs, each named at its end; `best` marks the epoch where that quantity was best.
+
+        Quantities that the history does not have are left out. Returns the axes; several runs may share them.
+        """
         if not self.epochs:
-            raise ValueError("the history has no epochs yet: there is nothing to draw")
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError("plots need matplotlib: pip install 'pellucid[plot]'") from error
-        ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")[1] if ax is None else ax
+            raise ValueError("the history has no epochs to draw yet: call fit first")
+        ax = axes(ax)
         epochs = [row["epoch"] for row in self.epochs]
-        for name, colour in zip((n for n in names if n in self.epochs[0]), _COLOURS, strict=False):
-            ax.plot(epochs, self[name], color=colour, lw=2)
-            ax.annotate(f" {name}", (epochs[-1], self[name][-1]), color=colour, va="center", fontweight="bold")
+        drawn = [name for name in names if any(name in row for row in self.epochs)]
+        ends, marks = [], []
+        for name, colour in zip(drawn, cycle(COLOURS), strict=False):
+            values = [math.nan if value is None else value for value in self[name]]
+            ax.plot(epochs, values, color=colour, lw=2, marker="o" if len(epochs) == 1 else None)
+            ends.append(end_of(epochs, values, name, colour))
         if best is not None:
             row = self.best(best)
-            ax.axvline(row["epoch"], color="0.5", lw=1, ls="--")
-            ax.plot([row["epoch"]], [row[best]], "o", color="0.25", zorder=3)
-            text = f" best {best}\n {row[best]:.4g}, epoch {row['epoch']}"
-            ax.annotate(
-                text, (row["epoch"], 0.97), xycoords=("data", "axes fraction"), va="top", color="0.3", fontsize=9
-            )
+            if best in drawn:
+                ax.plot([row["epoch"]], [row[best]], "o", color=INK, zorder=3)
+            marks.append(Mark(row["epoch"], f"best {best}\n{row[best]:.4g}, epoch {row['epoch']}", INK))
         if self.stopped and not self.stopped.startswith("all "):
-            ax.axvline(epochs[-1], color="0.5", lw=1, ls=":")
-            ax.annotate(
-                "stopped ", (epochs[-1], 0.97), xycoords=("data", "axes fraction"), va="top", ha="right", color="0.5"
-            )
-        ax.set(xlabel="epoch", ylabel="loss", xlim=(epochs[0], epochs[-1] + 0.16 * (epochs[-1] - epochs[0] + 1)))
-        ax.grid(color="0.92", lw=0.8)
-        ax.spines[["top", "right"]].set_visible(False)
+            marks.append(Mark(epochs[-1], "stopped", GREY, ":"))
+        ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in drawn) else "")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.margins(x=0)
+        annotate(ax, ends, marks, weight="bold")
         return ax
 
 
@@ -146,6 +146,3 @@ def epochs_of(data: Any, name: str, path: Any) -> list[dict[str, Any]]:
         for key in row:
             entry(row, key, CELL, f"{path}: {name}")
     return rows
-
-
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")

@@ -1,0 +1,104 @@
+"""How results show themselves: in few words at a prompt, as a small table in a notebook.
+
+The HTML has no colours of its own, so that it can be read on light and on dark pages.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+WORD = 40
+"""Characters of a value that `brief` shows as it is; longer ones are counted."""
+
+
+def plural(count: int, word: str) -> str:
+    """
+    >>> plural(1, "layer"), plural(1200, "layer")
+    ('1 layer', '1,200 layers')
+    """
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def short(value: float) -> str:
+    """A number in four digits at most, as a person reads it.
+
+    >>> short(0.123456), short(1500000.0), short(float("nan"))
+    ('0.1235', '1.5e+06', 'nan')
+    """
+    return f"{float(value):.4g}"
+
+
+def brief(record: Any) -> str:
+    """A record by its fields: what is short as it is, what is long by its size.
+
+    >>> from dataclasses import make_dataclass
+    >>> brief(make_dataclass("Run", ["rate", "losses"])(0.1, list(range(1000))))
+    'Run(rate=0.1, losses: 1,000 items)'
+    """
+    names = [field.name for field in fields(record)] if is_dataclass(record) else record._fields
+    return f"{type(record).__name__}({', '.join(_field(name, getattr(record, name)) for name in names)})"
+
+
+def _field(name: str, value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"{name}: {'×'.join(map(str, shape))} {value.dtype}"
+    text = short(value) if isinstance(value, float) else repr(value)
+    if len(text) <= WORD and "\n" not in text:
+        return f"{name}={text}"
+    return f"{name}: {plural(len(value), 'item')}" if hasattr(value, "__len__") else f"{name}: {type(value).__name__}"
+
+
+class Brief:
+    """A record of many numbers that prints as a page of text: `brief` at a prompt, the page in a notebook.
+
+    Dataclasses say `repr=False` beside it, for theirs would come first.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+    def _repr_html_(self) -> str:
+        return page(str(self))
+
+
+def page(text: str) -> str:
+    """Text in columns, as it is."""
+    return f"<pre style='line-height:1.3;overflow-x:auto'>{html.escape(text)}</pre>"
+
+
+def folded(title: str, text: str) -> str:
+    """A line that opens to a page of text."""
+    return f"<details><summary>{html.escape(title)}</summary>{page(text)}</details>"
+
+
+def table(
+    rows: Iterable[Sequence[str]], head: Sequence[str] = (), *, caption: str = "", numbers: Collection[int] = ()
+) -> str:
+    """Rows of text as an HTML table; the columns in `numbers` are set flush right.
+
+    >>> print(table([["a<b", "1"]], ["name", "count"], numbers=[1]))
+    <table>
+    <thead><tr><th style='text-align:left'>name</th><th style='text-align:right'>count</th></tr></thead>
+    <tbody>
+    <tr><td style='text-align:left'>a&lt;b</td><td style='text-align:right'>1</td></tr>
+    </tbody></table>
+    """
+    title = f"<caption style='text-align:left;white-space:nowrap'>{html.escape(caption)}</caption>" if caption else ""
+    top = f"\n<thead>{_row('th', head, numbers)}</thead>" if head else ""
+    body = "\n".join(_row("td", row, numbers) for row in rows)
+    return f"<table>{title}{top}\n<tbody>\n{body}\n</tbody></table>"
+
+
+def _row(tag: str, cells: Sequence[str], numbers: Collection[int]) -> str:
+    sides = ("right" if c in numbers else "left" for c in range(len(cells)))
+    return f"<tr>{''.join(map(_cell, (tag,) * len(cells), cells, sides))}</tr>"
+
+
+def _cell(tag: str, text: str, side: str) -> str:
+    return f"<{tag} style='text-align:{side}'>{html.escape(text)}</{tag}>"
