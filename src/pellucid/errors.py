@@ -1,5 +1,7 @@
 """The errors Pellucid raises on purpose. Each names what was expected, what came, and what to do."""
 
+import numpy as np
+
 
 class PellucidError(Exception):
     """The base of all errors below."""
@@ -26,6 +28,10 @@ class AbstractValueError(PellucidError, RuntimeError):
 
 class ShapeError(PellucidError, ValueError):
     """Shapes (or tree structures) that do not fit together."""
+
+
+class MatrixError(PellucidError, np.linalg.LinAlgError):
+    """A matrix that an operation cannot take: singular, or not positive definite."""
 
 
 class DifferentiationError(PellucidError, TypeError):
