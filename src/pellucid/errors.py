@@ -1,5 +1,7 @@
 """The errors Pellucid raises on purpose. Each names what was expected, what came, and what to do."""
 
+import numpy as np
+
 
 class PellucidError(Exception):
     """The base of all errors below."""
@@ -30,6 +32,10 @@ class ShapeError(PellucidError, ValueError):
 
 class IndexRangeError(ShapeError, IndexError):
     """An index array that points outside the array it indexes."""
+
+
+class MatrixError(PellucidError, np.linalg.LinAlgError):
+    """A matrix that an operation cannot take: singular, or not positive definite."""
 
 
 class DifferentiationError(PellucidError, TypeError):

@@ -62,6 +62,17 @@ def integers(*shape: int) -> Any:
     return np.asarray(rng.integers(0, 50, shape))
 
 
+def regular(*shape: int) -> Any:
+    """Matrices far from singular."""
+    return small(*shape) + 2 * np.eye(shape[-1])
+
+
+def definite(*shape: int) -> Any:
+    """Positive definite matrices, their eigenvalues far apart."""
+    half = 0.3 * small(*shape)
+    return half @ np.swapaxes(half, -1, -2) + np.diag(np.arange(1.0, 2 * shape[-1], 2))
+
+
 @dataclass(frozen=True)
 class Case:
     """Arguments of a primitive, and what plain NumPy makes of them. Python numbers among them are constants."""
@@ -220,6 +231,34 @@ def _one_hot(labels: Any, *, classes: int, dtype: Any) -> Any:
 
 def _full_like(x: Any, fill: Any, *, dtype: Any) -> Any:
     return np.full(x.shape, fill, dtype)
+
+
+def _recurrence(a: Any, b: Any, *, axis: int) -> Any:
+    """y_i = a_i y_{i-1} + b_i, one element at a time."""
+    out = np.moveaxis(np.zeros_like(a + b), axis, 0)
+    previous = 0 * out[0] if len(out) else 0
+    for i, (factor, term) in enumerate(zip(np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0), strict=True)):
+        out[i] = previous = factor * previous + term
+    return np.moveaxis(out, 0, axis)
+
+
+def _cofactors(a: Any) -> Any:
+    """One minor at a time."""
+    n = a.shape[-1]
+    out = np.zeros_like(a)
+    for i, j in np.ndindex(n, n):
+        minor = np.delete(np.delete(a.astype(float), i, axis=-2), j, axis=-1)
+        out[..., i, j] = (-1) ** (i + j) * np.linalg.det(minor)
+    return out
+
+
+def _eigh(a: Any) -> Any:
+    w, v = np.linalg.eigh(a)
+    return np.concatenate([w[..., None], v], axis=-1)
+
+
+def _pinv(a: Any, *, rcond: Any) -> Any:
+    return np.linalg.pinv(a)
 
 
 CASES: dict[str, list[Case]] = {
@@ -451,6 +490,59 @@ CASES: dict[str, list[Case]] = {
     "argmax": [*along_axis(np.argmax, apart), Case(np.argmax, (apart(3, 4),), {"axis": None})],
     "argmin": [*along_axis(np.argmin, apart), Case(np.argmin, (apart(3, 4),), {"axis": None})],
     "cumsum": along_axis(np.cumsum),
+    "cumprod": [
+        *along_axis(np.cumprod),
+        Case(np.cumprod, (np.array([[2.0, 0.0, 3.0, 0.0, 1.5], [0.0, 0.0, 1.0, 2.0, 4.0]]),), {"axis": 1}),
+        Case(np.cumprod, (real(0),), {"axis": 0}),
+        Case(np.cumprod, (real(2, 3, 2),), {"axis": 1}),
+    ],
+    "recurrence": [
+        *(Case(_recurrence, (real(ROWS, 4), real(ROWS, 4)), {"axis": axis}, open=(0, 1)) for axis in (0, 1)),
+        Case(_recurrence, (np.array([0.5, 0.0, 2.0, 0.0]), real(4)), {"axis": 0}),
+        Case(_recurrence, (real(0), real(0)), {"axis": 0}),
+    ],
+    # order
+    "argsort": [
+        Case(np.argsort, (apart(ROWS, 4),), {"axis": axis, "kind": kind}, open=(0,))
+        for axis, kind in [(0, "stable"), (1, "quicksort")]
+    ],
+    "reorder": [
+        Case(np.take_along_axis, (real(ROWS, 4), np.argsort(real(ROWS, 4), axis=1)), {"axis": 1}, open=(0, 1)),
+        Case(np.take_along_axis, (real(2, 4, 3), np.argsort(real(2, 4, 3), axis=1)), {"axis": 1}),
+    ],
+    "searchsorted": [
+        Case(np.searchsorted, (np.sort(real(5)), real(ROWS, 2)), {"side": side}, open=(1,))
+        for side in ("left", "right")
+    ],
+    # linear algebra
+    "solve": [
+        Case(np.linalg.solve, (regular(3, 3), real(3, 2))),
+        Case(np.linalg.solve, (regular(ROWS, 2, 2), real(ROWS, 2, 1)), open=(0, 1)),
+        Case(np.linalg.solve, (regular(2, 2), real(4, 2, 3))),
+        Case(np.linalg.solve, (regular(2, 1, 3, 3), real(4, 3, 2))),
+        Case(np.linalg.solve, (regular(1, 2, 2), real(2, 2))),
+    ],
+    **{
+        name: [Case(f, (regular(3, 3),)), Case(f, (regular(ROWS, 2, 2),), open=(0,)), Case(f, (regular(2, 2, 1, 1),))]
+        for name, f in {
+            "det": np.linalg.det,
+            "cofactors": _cofactors,
+            "log_abs_det": lambda a: np.linalg.slogdet(a)[1],
+            "sign_of_det": lambda a: np.linalg.slogdet(a)[0],
+        }.items()
+    },
+    **{
+        name: [
+            Case(f, (definite(3, 3),)),
+            Case(f, (definite(ROWS, 2, 2),), open=(0,)),
+            Case(f, (definite(2, 1, 4, 4),)),
+        ]
+        for name, f in {"cholesky": np.linalg.cholesky, "eigh": _eigh}.items()
+    },
+    "pinv": [
+        Case(_pinv, (real(*shape),), {"rcond": None}, open=(0,) if shape[0] == ROWS else ())
+        for shape in [(4, 2), (2, 4), (ROWS, 4, 2), (2, 2, 4)]
+    ],
     # random numbers: the reference is SplitMix64 in Python's integers
     "random_uniform": [
         Case(_uniform, (np.array(7), np.array(2)), {"shape": (5, 2), "dtype": np.dtype(dtype)})

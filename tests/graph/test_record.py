@@ -82,7 +82,6 @@ def test_control_flow_follows_the_values_of_a_concrete_recording():
         pytest.param(lambda x: x and 1, id="and"),
         pytest.param(lambda x: [0, 1][x.astype(int)], id="index"),
         pytest.param(lambda x: [1 for _ in range(x.astype(int))], id="range"),
-        pytest.param(lambda x: np.sort(np.stack([x, x])), id="sort"),
     ],
 )
 def test_a_branch_on_an_abstract_value_is_refused_with_a_way_out(f):

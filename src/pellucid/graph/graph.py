@@ -18,6 +18,7 @@ from pellucid.graph.node import Literal, Node
 from pellucid.graph.passes import merge_equal, prune
 from pellucid.graph.show import diagrams, program
 from pellucid.graph.show import svg as pictures
+from pellucid.graph.show.names import distinct
 from pellucid.graph.show.picture import drawing
 from pellucid.graph.show.table import Table, trace_table
 
@@ -196,7 +197,8 @@ def from_recording(
         args = tuple(argument(a) for a in tracer.args)
         return Node(tracer.op, args, dict(tracer.settings), spec, label, tracer.scope, known)
 
-    nodes = [frozen(t, t.name or n) for t, n in zip(inputs, names, strict=True)]
+    labels = distinct([t.name or n for t, n in zip(inputs, names, strict=True)])
+    nodes = [frozen(t, label) for t, label in zip(inputs, labels, strict=True)]
     for tracer in recording.tape:
         if tracer.op is not None:
             nodes.append(frozen(tracer, tracer.name))

@@ -9,6 +9,7 @@ from typing import Any
 from pellucid.graph.core.tracer import Recording
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph, from_recording, snapshot
+from pellucid.graph.show.names import FUNCTIONS, distinct, free_letter
 
 
 def record(f: Callable[..., Any], *args: Any, name: str | None = None) -> Graph:
@@ -31,21 +32,24 @@ def record(f: Callable[..., Any], *args: Any, name: str | None = None) -> Graph:
     with Recording() as recording:
         inputs = [recording.input(snapshot(leaf), label) for leaf, label in zip(leaves, names, strict=True)]
         result = f(*unflatten(in_tree, inputs))
-    label = str(name or getattr(f, "__name__", "f"))
-    graph = from_recording(recording, label if label.isidentifier() else "f", inputs, in_tree, result, names)
+    label = str(name or getattr(f, "__name__", ""))
+    if not label.isidentifier():
+        label = free_letter(FUNCTIONS, lambda letter: [letter], {*names})
+    graph = from_recording(recording, label, inputs, in_tree, result, names)
     recording.close()
     return graph
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
-    """A name for every leaf of the arguments: `x`, `params['W']`."""
+    """A name of its own for every leaf of the arguments: `x`, `params['W']`."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):
         parameters = []
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][: len(args)]
+    others = range(len(positional), len(args))  # of a function that takes any number, or tells no names
+    x = free_letter(["x", "arg"], lambda letter: [f"{letter}{i + 1}" for i in others], {*positional})
     names = []
-    for i, arg in enumerate(args):
-        prefix = positional[i] if i < len(positional) else f"x{i + 1}"
+    for prefix, arg in zip([*positional, *(f"{x}{i + 1}" for i in others)], args, strict=True):
         names += paths(flatten(arg)[1], prefix)
-    return names
+    return distinct(names)

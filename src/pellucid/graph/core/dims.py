@@ -43,13 +43,14 @@ class Dim:
         """The same size, open in this recording."""
         return Dim(dict(self.terms), home)
 
-    def resolve(self, sizes: Mapping[str, int]) -> int:
+    def resolve(self, sizes: Mapping[str, Any]) -> Any:
         """The number this size has once the named sizes are known."""
-        total = 0
+        total: Any = 0
         for monomial, coefficient in self.terms:
+            term: Any = coefficient
             for name in monomial:
-                coefficient *= sizes[name]
-            total += coefficient
+                term *= sizes[name]
+            total += term
         return total
 
     def __add__(self, other: Any) -> Any:
@@ -195,8 +196,8 @@ def is_open(value: Any) -> bool:
     return isinstance(value, Dim)
 
 
-def resolve(value: Any, sizes: Mapping[str, int]) -> Any:
-    """The same setting with every open size replaced by its number."""
+def resolve(value: Any, sizes: Mapping[str, Any]) -> Any:
+    """The same setting with every open size replaced by its number (or by a size of another name)."""
     if isinstance(value, Dim):
         return value.resolve(sizes)
     if isinstance(value, tuple):

@@ -176,8 +176,10 @@ class Tracer(Operators):
             if name.startswith("__"):
                 raise AttributeError(name)
             known = ", ".join(sorted(m for m in METHODS if m[0] != "_"))
+            hint = " x.sort() sorts in place: write x = np.sort(x)." if name == "sort" else ""
             raise NoSuchAttributeError(
-                f"a traced array has no attribute {name!r}. It has {known}; write other operations with numpy functions"
+                f"a traced array has no attribute {name!r}.{hint} It has {known}; write other operations with numpy "
+                "functions"
             )
         return lambda *args, **kwargs: method(self, *args, **kwargs)
 

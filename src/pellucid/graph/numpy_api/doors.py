@@ -27,7 +27,7 @@ def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any
     """Enter a function as the traced twin of NumPy functions, and as an array method."""
 
     def enter(f: Callable[..., Any]) -> Callable[..., Any]:
-        named = functions[0].__name__ if functions else method
+        named = full_name(functions[0]) if functions else method
         known = inspect.signature(f).parameters
         kinds = [p.kind for p in known.values()]
         most = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
@@ -59,6 +59,12 @@ def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any
     return enter
 
 
+def full_name(function: Any) -> str:
+    """The name behind `np.`: sum, linalg.norm."""
+    room = str(function.__module__).removeprefix("numpy").lstrip(".")
+    return f"{room}.{function.__name__}" if room in ("linalg", "fft") else str(function.__name__)
+
+
 # what is not supported, in words
 
 
@@ -80,15 +86,16 @@ def _ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any
         op = UFUNCS.get(ufunc)
         if op is not None:
             return apply(op, args)
-        raise _unsupported(name, {u.__name__ for u in UFUNCS})
+        raise unsupported(name, {u.__name__ for u in UFUNCS})
     raise UnsupportedError(f"np.{name}.{method} cannot be recorded: write it with supported operations")
 
 
 def _function(func: Any) -> Any:
-    raise _unsupported(func.__name__, {f.__name__ for f in FUNCTIONS} | {u.__name__ for u in UFUNCS})
+    raise unsupported(func.__name__, {f.__name__ for f in FUNCTIONS} | {u.__name__ for u in UFUNCS})
 
 
-def _unsupported(name: str, known: set[str]) -> UnsupportedError:
+def unsupported(name: str, known: set[str]) -> UnsupportedError:
+    """The error for a function that cannot be recorded: its name, the nearest of the known ones, and how to add it."""
     inside = sorted((k for k in known if len(k) > 2 and k in name), key=len)[-1:]  # nansum: sum
     near = inside or difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
     hint = f" The nearest that can is {near[0]}." if near else ""

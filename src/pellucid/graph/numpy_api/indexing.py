@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import UnsupportedError
+from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.dims import is_open
 from pellucid.graph.core.primitive import METHODS
-from pellucid.graph.core.spec import one_axis
+from pellucid.graph.core.spec import format_shape, one_axis
 from pellucid.graph.numpy_api.doors import implements
 from pellucid.graph.primitives import indexing
 
@@ -36,11 +36,15 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 @implements(np.diagonal, method="diagonal")
-def diagonal(a: Any, offset: int = 0) -> Any:
-    if len(a.shape) != 2 or is_open(a.shape):
-        raise UnsupportedError(f"np.diagonal of a traced array takes two known dimensions, got shape {a.shape}")
-    rows, columns = np.nonzero(np.eye(a.shape[0], a.shape[1], offset))
-    return a[rows, columns]
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    if len(a.shape) < 2:
+        raise ShapeError(f"np.diagonal takes at least two dimensions, got shape {format_shape(a.shape)}")
+    if len(a.shape) > 2 or (axis1, axis2) != (0, 1):
+        a = np.moveaxis(a, (axis1, axis2), (-2, -1))
+    if is_open(a.shape[-2:]):
+        raise UnsupportedError(f"np.diagonal of a traced array takes two known dimensions, got shape {a.shape[-2:]}")
+    places = np.nonzero(np.eye(a.shape[-2], a.shape[-1], offset))
+    return a[places if len(a.shape) == 2 else (..., *places)]
 
 
 @implements(np.diag)
@@ -53,5 +57,20 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 @implements(np.trace, method="trace")
-def trace(a: Any, offset: int = 0) -> Any:
-    return np.sum(diagonal(a, offset))
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return np.sum(diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+@implements(np.tril)
+def tril(m: Any, k: int = 0) -> Any:
+    return np.where(_lower(m, k), m, np.zeros((), m.dtype))
+
+
+@implements(np.triu)
+def triu(m: Any, k: int = 0) -> Any:
+    return np.where(_lower(m, k - 1), np.zeros((), m.dtype), m)
+
+
+def _lower(m: Any, k: int) -> Any:
+    """True in the lower triangle, up to the diagonal number k."""
+    return np.tri(m.shape[-min(2, len(m.shape))], m.shape[-1], k, dtype=bool)

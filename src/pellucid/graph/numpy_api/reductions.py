@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import ShapeError, UnsupportedError
+from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape, normalize_axes, one_axis
 from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api.doors import REDUCTIONS, implements
@@ -89,21 +89,6 @@ def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
 
 
-@implements(np.cumsum, method="cumsum")
-def cumsum(a: Any, axis: int | None = None) -> Any:
-    if axis is None:
-        a, axis = np.ravel(a), 0
-    return reductions.cumsum(a, axis=one_axis(axis, len(a.shape), "cumsum"))
-
-
-@implements(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    lead = (slice(None),) * one_axis(axis, len(a.shape), "diff")
-    for _ in range(n):
-        a = a[(*lead, slice(1, None))] - a[(*lead, slice(None, -1))]
-    return a
-
-
 @implements(np.argmax, method="argmax")
 def argmax(a: Any, axis: int | None = None) -> Any:
     return reductions.argmax(a, axis=None if axis is None else one_axis(axis, len(a.shape), "argmax"))
@@ -112,29 +97,6 @@ def argmax(a: Any, axis: int | None = None) -> Any:
 @implements(np.argmin, method="argmin")
 def argmin(a: Any, axis: int | None = None) -> Any:
     return reductions.argmin(a, axis=None if axis is None else one_axis(axis, len(a.shape), "argmin"))
-
-
-@implements(np.sort)  # the method sorts in place, which a traced array cannot
-def sort(a: Any, axis: int | None = -1) -> Any:
-    if axis is None:
-        a, axis = np.ravel(a), 0
-    value = a._known("sorting")
-    return np.take_along_axis(a, np.argsort(value, axis=axis), axis=axis)
-
-
-@implements(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    of_vectors = isinstance(axis, int) or (axis is None and len(x.shape) == 1)
-    if ord is None or (ord == 2 and of_vectors) or (ord == "fro" and not of_vectors):
-        return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
-    if ord == 1 and of_vectors:
-        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
-    if ord == np.inf and of_vectors:
-        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
-    raise UnsupportedError(
-        "np.linalg.norm of a traced array: ord None, 1, 2 or inf of vectors, None or 'fro' of matrices, "
-        f"got ord={ord!r}, axis={axis!r}"
-    )
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:

@@ -37,7 +37,8 @@ def _matmul(a: Any, b: Any) -> Any:
     return a @ b
 
 
-def _swap(x: Any) -> Any:
+def swap(x: Any) -> Any:
+    """A stack of matrices, each transposed."""
     return x.T if len(x.shape) == 2 else np.swapaxes(x, -1, -2)
 
 
@@ -46,15 +47,15 @@ def _matmul_left(d: Any, y: Any, a: Any, b: Any) -> Any:
         return fit(np.expand_dims(d, -1) * b, a)
     if np.ndim(a) == 1:
         return fit(b @ d if np.ndim(b) == 2 else np.squeeze(b @ np.expand_dims(d, -1), -1), a)
-    return fit(d @ _swap(b), a)
+    return fit(d @ swap(b), a)
 
 
 def _matmul_right(d: Any, y: Any, a: Any, b: Any) -> Any:
     if np.ndim(a) == 1:
         return fit(np.expand_dims(a, -1) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
     if np.ndim(b) == 1:
-        return fit(_swap(a) @ d if np.ndim(a) == 2 else np.squeeze(_swap(a) @ np.expand_dims(d, -1), -1), b)
-    return fit(_swap(a) @ d, b)
+        return fit(swap(a) @ d if np.ndim(a) == 2 else np.squeeze(swap(a) @ np.expand_dims(d, -1), -1), b)
+    return fit(swap(a) @ d, b)
 
 
 matmul = primitive(

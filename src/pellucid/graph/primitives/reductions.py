@@ -1,4 +1,4 @@
-"""Reductions along axes: sum, mean, max, min, prod, logsumexp, cumsum. Others are made of these (numpy_api).
+"""Reductions along axes: sum, mean, max, min, prod, logsumexp. Others are made of these (numpy_api).
 
 `axis` is a sorted tuple of non-negative numbers and `keepdims` a bool: numpy_api brings them to this form.
 Ties of max and min share the derivative equally.
@@ -150,12 +150,22 @@ def others(x: Any) -> Any:
     return np.reshape(both, x.shape)[..., :n]
 
 
+def _at_the_end(x: Any, axis: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(i for i in range(len(x.shape)) if i not in axis) + axis
+
+
+def together(x: Any, axis: tuple[int, ...]) -> Any:
+    """These axes brought to the end as one."""
+    order = _at_the_end(x, axis)
+    rest = order[: len(order) - len(axis)]
+    return np.reshape(np.transpose(x, order), (*(x.shape[i] for i in rest), count(x, axis)))
+
+
 def _others(x: Any, axis: tuple[int, ...]) -> Any:
-    """The same over several axes: they are brought to the end as one, and back."""
-    order = tuple(i for i in range(len(x.shape)) if i not in axis) + axis
-    moved = np.transpose(x, order)
-    flat = np.reshape(moved, (*moved.shape[: len(order) - len(axis)], count(x, axis)))
-    return np.transpose(np.reshape(others(flat), moved.shape), tuple(np.argsort(order)))
+    """The same over several axes."""
+    order = _at_the_end(x, axis)
+    moved = np.reshape(others(together(x, axis)), tuple(x.shape[i] for i in order))
+    return np.transpose(moved, tuple(np.argsort(order)))
 
 
 prod = primitive(
@@ -187,13 +197,4 @@ logsumexp = primitive(
     shape=_float_shape,
     jvp=(lambda d, y, x, *, axis, keepdims: np.sum(d * _shares(y, x, axis, keepdims), axis=axis, keepdims=keepdims),),
     vjp=(lambda d, y, x, *, axis, keepdims: keep(d, x, axis, keepdims) * _shares(y, x, axis, keepdims),),
-)
-
-cumsum = primitive(
-    "cumsum",
-    lambda x, *, axis: np.cumsum(x, axis=axis),
-    shape=lambda x, *, axis: Spec(x.shape, np.cumsum(np.zeros(0, x.dtype)).dtype),
-    jvp=(),
-    vjp=(lambda d, y, x, *, axis: np.flip(np.cumsum(np.flip(d, axis), axis=axis), axis),),
-    linear=1,
 )

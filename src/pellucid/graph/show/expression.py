@@ -16,7 +16,7 @@ from pellucid.graph.core.tracer import Recording, Tracer
 
 @dataclass(frozen=True)
 class Symbol:
-    """A variable. `mark` is "" for a value, "dot" for its tangent, "bar" for its adjoint."""
+    """A variable. `mark` is "" for a value, "dot" or "tangent" for its tangent, "bar" or "adjoint" for its adjoint."""
 
     base: str
     index: int | None = None

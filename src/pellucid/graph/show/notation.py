@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,14 +50,15 @@ class Notation:
     # symbols and numbers
 
     def symbol(self, s: Symbol) -> str:
-        base, index = s.base, s.index
-        found = re.fullmatch(r"([A-Za-z]+?)_?(\d+)", base)
-        if index is None and found:
-            base, index = found[1], int(found[2])
-        return self.subscript(self.mark(base, s.mark), index)
+        if s.mark in ("tangent", "adjoint"):
+            return f"{self.word(s.mark)}({self.symbol(s.marked(''))})"
+        return self.subscript(self.mark(s.base, s.mark), s.index)
 
     def mark(self, base: str, mark: str) -> str:
         return unicodedata.normalize("NFC", base + {"": "", "dot": "\u0307", "bar": "\u0304"}[mark])
+
+    def word(self, word: str) -> str:
+        return word
 
     def subscript(self, base: str, index: int | None) -> str:
         return base if index is None else base + str(index).translate(_SUBSCRIPTS)
@@ -169,7 +169,11 @@ class Notation:
 
 class Latex(Notation):
     def mark(self, base: str, mark: str) -> str:
+        base = base.replace("_", r"\_")  # or half of the name would become an index
         return {"": base, "dot": rf"\dot{{{base}}}", "bar": rf"\bar{{{base}}}"}[mark]
+
+    def word(self, word: str) -> str:
+        return rf"\operatorname{{{word}}}"
 
     def subscript(self, base: str, index: int | None) -> str:
         return base if index is None else f"{base}_{{{index}}}"
@@ -182,8 +186,8 @@ class Latex(Notation):
 
 
 class Html(Notation):
-    def symbol(self, s: Symbol) -> str:
-        return super().symbol(Symbol(html.escape(s.base), s.index, s.mark))
+    def mark(self, base: str, mark: str) -> str:
+        return super().mark(html.escape(base), mark)
 
     def subscript(self, base: str, index: int | None) -> str:
         return f"<i>{base}</i>" if index is None else f"<i>{base}</i><sub>{str(index).replace('-', '−')}</sub>"

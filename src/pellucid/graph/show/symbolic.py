@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.node import Literal
+from pellucid.graph.show.names import free_letter
 
 if TYPE_CHECKING:
     from pellucid.graph.graph import Graph
@@ -77,13 +78,15 @@ def to_sympy(graph: Graph, symbols: tuple[Any, ...] = ()) -> Any:
         "expit": lambda x: 1 / (1 + sympy.exp(-x)),
     }
     values: list[Any] = []
+    given = {str(symbol) for symbol in symbols}
 
     def argument(a: int | Literal) -> Any:
         return sympy.nsimplify(a.value) if isinstance(a, Literal) else values[a]
 
     for i, node in enumerate(graph.nodes):
         if node.op is None:
-            values.append(symbols[i] if i < len(symbols) else sympy.Symbol(node.name, real=True))
+            own = free_letter([node.name], lambda name: [name], given)  # the same name would be the same symbol
+            values.append(symbols[i] if i < len(symbols) else sympy.Symbol(own, real=True))
         elif node.op.name in formulas:
             values.append(formulas[node.op.name](*(argument(a) for a in node.args)))
         else:

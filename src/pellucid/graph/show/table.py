@@ -129,7 +129,7 @@ def trace_table(graph: Graph, mode: str, *, seed: Any, output: int, digits: int)
             if isinstance(step.formula, Symbol):
                 tangents[step.formula] = step.value
         dots = [
-            Step(r.target.marked("dot"), r.formula.marked("dot"), tangents[r.formula.marked("dot")])
+            Step(trace.dot(r.target), trace.dot(r.formula), tangents[trace.dot(r.formula)])
             for r in trace.results
             if isinstance(r.formula, Symbol)
         ]

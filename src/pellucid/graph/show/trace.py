@@ -13,6 +13,7 @@ from pellucid.graph.core.tracer import Recording, Tracer
 from pellucid.graph.core.walk import pull, push
 from pellucid.graph.node import Literal
 from pellucid.graph.show.expression import Call, Expression, Number, Symbol, of_rule, operation
+from pellucid.graph.show.names import names_of
 
 if TYPE_CHECKING:
     from pellucid.graph.graph import Graph
@@ -33,7 +34,8 @@ class Step:
 class Trace:
     """The graph's own values replayed level by level, so that variables come in the order of the lectures.
 
-    The n inputs are v_{1-n} ... v_0, the operations v_1, v_2, ...
+    The n inputs are v_{1-n} ... v_0, the operations v_1, v_2, ..., the result is y (`names` says so, and chooses others
+    where an argument is called like that).
     """
 
     def __init__(self, graph: Graph, mode: str, seed: Any = None, output: int = 0) -> None:
@@ -45,6 +47,7 @@ class Trace:
                 "Record the function with real arrays: pellucid.record(f, x)"
             )
         self.graph = graph
+        self.names = names_of(graph)
         self.recording = Recording()
         self.place: dict[int, Tracer] = {}  # node number -> tracer
         order = by_level(graph)
@@ -58,12 +61,7 @@ class Trace:
         self.tape = self.recording.tape
         self.primal = [Step(self.symbol(t), self._formula(t), t.value) for t in self.tape]
         self.results = [
-            Step(
-                Symbol("y", i + 1 if len(graph.outputs) > 1 else None),
-                self._argument(self._output(i)),
-                self._value(i),
-            )
-            for i in range(len(graph.outputs))
+            Step(name, self._argument(self._output(i)), self._value(i)) for i, name in enumerate(self.names.outputs)
         ]
         self.derivative: list[Step] = []
         self.tangents: dict[int, Any] = {}
@@ -74,10 +72,18 @@ class Trace:
             self._reverse(output)
 
     def symbol(self, t: Tracer) -> Symbol:
-        return Symbol("v", t.index + 1 - self.graph.inputs)
+        return self.names.variable(t.index + 1 - self.graph.inputs)
 
     def input_symbol(self, t: Tracer) -> Symbol:
-        return Symbol(t.name)
+        return self.names.own[t.index]
+
+    def dot(self, symbol: Symbol) -> Symbol:
+        """The tangent of a variable."""
+        return symbol.marked(self.names.marks["dot"])
+
+    def bar(self, symbol: Symbol) -> Symbol:
+        """The adjoint of a variable."""
+        return symbol.marked(self.names.marks["bar"])
 
     def _output(self, i: int) -> Any:
         out = self.graph.outputs[i]
@@ -103,11 +109,11 @@ class Trace:
 
         def watch(node: Tracer, position: int, share: Any, total: Any) -> None:
             assert node.op is not None
-            dot = self.symbol(node.args[position]).marked("dot")
+            dot = self.dot(self.symbol(node.args[position]))
             if node.op.linear:
                 args = [self._argument(a) for a in node.args]
                 count = len(args) if node.op.linear < 0 else node.op.linear
-                marked = [a.marked("dot") if isinstance(a, Symbol) and i < count else a for i, a in enumerate(args)]
+                marked = [self.dot(a) if isinstance(a, Symbol) and i < count else a for i, a in enumerate(args)]
                 e: Expression = operation(node.op.name, marked, node.settings, node.shape)
             else:
                 rule = node.op.jvp[position]
@@ -117,9 +123,9 @@ class Trace:
 
         push(self.tape, tangents, watch)
         for t in self.tape:
-            target = self.symbol(t).marked("dot")
+            target = self.dot(self.symbol(t))
             if t.op is None:
-                formula: Expression = self.input_symbol(t).marked("dot")
+                formula: Expression = self.dot(self.input_symbol(t))
             elif t.index in formulas:
                 formula = _sum(formulas[t.index])
             else:
@@ -132,29 +138,29 @@ class Trace:
         if type(out) is not Tracer:
             raise DifferentiationError(f"output {output} does not depend on the inputs: there is nothing to trace")
         seed = np.ones_like(out.value)
-        result = self.results[output].target.marked("bar")
-        self.derivative.append(Step(self.symbol(out).marked("bar"), result, seed))
+        result = self.bar(self.results[output].target)
+        self.derivative.append(Step(self.bar(self.symbol(out)), result, seed))
         self.adjoints[out.index] = seed
 
         def watch(node: Tracer, position: int, share: Any, total: Any) -> None:
             assert node.op is not None
             rule = node.op.vjp[position]
             assert rule is not None
-            x, bar = self.symbol(node.args[position]), self.symbol(node).marked("bar")
+            x, bar = self.symbol(node.args[position]), self.bar(self.symbol(node))
             formula = _times_one(of_rule(rule, bar, node, self._argument), bar)
             chain: Expression = Call("chain", (bar, Call("partial", (self.symbol(node), x))))
             if x.index is not None and node.args[position].index in self.adjoints:
                 formula, chain = (
-                    Call("add", (x.marked("bar"), formula)),
-                    Call("add", (x.marked("bar"), chain)),
+                    Call("add", (self.bar(x), formula)),
+                    Call("add", (self.bar(x), chain)),
                 )
             self.adjoints[node.args[position].index] = total
-            self.derivative.append(Step(x.marked("bar"), formula, total, chain))
+            self.derivative.append(Step(self.bar(x), formula, total, chain))
 
         pull(self.tape, {out.index: seed}, watch=watch)
         for t in self.tape[: self.graph.inputs]:
             value = self.adjoints.get(t.index, np.zeros_like(t.value))
-            self.derivative.append(Step(self.input_symbol(t).marked("bar"), self.symbol(t).marked("bar"), value))
+            self.derivative.append(Step(self.bar(self.input_symbol(t)), self.bar(self.symbol(t)), value))
 
     def close(self) -> None:
         self.recording.close()
