@@ -97,15 +97,10 @@ def optimizer(estimator: Any) -> optim.Optimizer:
     """The solver's rule, or the one given, with clipping, decay and averages around it."""
     training, rate = training_settings(estimator), estimator.learning_rate_init
     given = estimator.optimizer
-    if isinstance(given, optim.Optimizer):
-        groups = (*given.groups, *training.groups)
-        before = [link for link in given.links if type(link).before is not optim.Link.before]
-        parts: list[Any] = [*before, given.rule, *(link for link in given.links if link not in before)]
-    else:
-        parts, groups = [_rule(estimator, given, rate)], tuple(training.groups)
+    base = given if isinstance(given, optim.Optimizer) else optim.optimizer(_rule(estimator, given, rate))
     if training.schedule is not None:
-        place = next(i for i, part in enumerate(parts) if isinstance(part, optim.Rule))
-        parts[place] = _with_rate(parts[place], _schedule(training.schedule, parts[place].lr))
+        base = replace(base, rule=_with_rate(base.rule, _schedule(training.schedule, base.rule.lr)))
+    parts: list[Any] = [base]
     if training.clip_norm is not None:
         parts.insert(0, optim.ClipNorm(training.clip_norm))
     if training.clip_value is not None:
@@ -114,7 +109,7 @@ def optimizer(estimator: Any) -> optim.Optimizer:
         parts.append(optim.WeightDecay(training.weight_decay))
     if training.ema is not None:
         parts.append(optim.EMA(training.ema))
-    return optim.chain(*parts, groups=groups)
+    return optim.chain(*parts, groups=tuple(training.groups))
 
 
 def _rule(estimator: Any, given: Any, rate: float) -> optim.Rule:

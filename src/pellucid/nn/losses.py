@@ -17,11 +17,12 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
+from pellucid.records import Record
 
 Kind = TypeVar("Kind", bound="Loss")
 
 
-class Loss(ABC):
+class Loss(Record, ABC):
     """A frozen description of a loss: `per_sample` and `link`, and which targets fit (`prepare`, `outputs`).
 
     Called with scores (n, k) and a prepared target it gives the mean over samples, one number. `weights` (n,) count
