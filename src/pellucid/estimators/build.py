@@ -136,7 +136,7 @@ def _schedule(which: Any, rate: Any) -> Any:
 
 
 def penalty(estimator: Any, rows: float) -> nn.Penalty | None:
-    """½ alpha Σ w² / rows, or the penalty given in its place.
+    """½ alpha Σ w² / rows (the sum of the sample weights), or the penalty given in its place.
 
     scikit-learn divides by the rows of each batch, although its documentation says the sample: `compat="sklearn"`.
     """
@@ -151,7 +151,14 @@ def penalty(estimator: Any, rows: float) -> nn.Penalty | None:
         return None
     if estimator.compat == "sklearn":
         return nn.PerRow(nn.L2(float(estimator.alpha)))
-    return nn.L2(float(estimator.alpha) / rows)
+    strength, reach = float(estimator.alpha) / rows, np.finfo(estimator.model_.dtype).max ** 0.5
+    if not strength < reach:
+        raise ValueError(
+            f"{type(estimator).__name__}: the sample weights add up to {rows:.3g}. alpha is divided by that sum, for a "
+            f"weight of 2 is the same as a row twice; alpha={estimator.alpha:g} would be {strength:.3g}: scale the "
+            "weights, w / w.mean(), or set alpha=0"
+        )
+    return nn.L2(strength)
 
 
 def start(estimator: Any, model: Model, features: int, rng: np.random.RandomState) -> None:

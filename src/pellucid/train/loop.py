@@ -153,7 +153,7 @@ class Run:
         row: dict[str, Any] = {
             "epoch": self.epoch,
             "step": self.step,
-            "loss": self._sum / max(self._weight, 1e-300),
+            "loss": self._sum / self._weight if self._weight else 0.0,
             "lr": self.lr,
         }
         if self.plan.validation is not None and self.plan.evaluate is not None:
