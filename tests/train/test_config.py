@@ -406,9 +406,8 @@ def test_initializers_of_ones_own():
         same(nn.Dense(2, init=own), {own.name: own})
 
 
-class Plain(nn.Layer):
-    def __call__(self, p, x, ctx):
-        return x
+class Plain:
+    """No record at all."""
 
 
 @dataclass(frozen=True)
@@ -417,7 +416,8 @@ class Typed:
 
 
 @pytest.mark.parametrize(
-    "record", [Plain(), nn.Residual(Plain()), object(), {1, 2}, 1j, np.longdouble(1), b"x", Typed()]
+    "record",
+    [Plain(), nn.Residual(nn.Dense(2, bias=Plain())), object(), {1, 2}, 1j, np.longdouble(1), b"x", Typed()],
 )
 def test_what_cannot_be_described(record):
     with pytest.raises(ConfigError, match="cannot be stored"):

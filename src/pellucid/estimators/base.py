@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid import nn
 from pellucid.estimators.build import build, layer_names, network_settings, penalty, rebuilt, start
 from pellucid.estimators.checks import check_parameters
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.held import Given, Part, parted, scorer
-from pellucid.estimators.inputs import checked, unchanged_on_failure
+from pellucid.estimators.inputs import checked, checked_weights, unchanged_on_failure
 from pellucid.estimators.inside import Inside
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.solve import by_lbfgs, by_steps
@@ -223,7 +223,7 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
 
     def _weights(self, X: Any, y: Any, given: Any, incremental: bool) -> Any:
         """Weights of rows: those given, times those of their classes; None where there are none."""
-        weights = None if given is None else _check_sample_weight(given, X, ensure_non_negative=True)
+        weights = None if given is None else checked_weights(given, X.shape[0])
         by_class = self._row_weights(y, incremental)
         if by_class is not None:
             weights = by_class if weights is None else weights * by_class

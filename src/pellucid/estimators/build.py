@@ -97,15 +97,10 @@ def optimizer(estimator: Any) -> optim.Optimizer:
     """The solver's rule, or the one given, with clipping, decay and averages around it."""
     training, rate = training_settings(estimator), estimator.learning_rate_init
     given = estimator.optimizer
-    if isinstance(given, optim.Optimizer):
-        groups = (*given.groups, *training.groups)
-        before = [link for link in given.links if type(link).before is not optim.Link.before]
-        parts: list[Any] = [*before, given.rule, *(link for link in given.links if link not in before)]
-    else:
-        parts, groups = [_rule(estimator, given, rate)], tuple(training.groups)
+    base = given if isinstance(given, optim.Optimizer) else optim.optimizer(_rule(estimator, given, rate))
     if training.schedule is not None:
-        place = next(i for i, part in enumerate(parts) if isinstance(part, optim.Rule))
-        parts[place] = _with_rate(parts[place], _schedule(training.schedule, parts[place].lr))
+        base = replace(base, rule=_with_rate(base.rule, _schedule(training.schedule, base.rule.lr)))
+    parts: list[Any] = [base]
     if training.clip_norm is not None:
         parts.insert(0, optim.ClipNorm(training.clip_norm))
     if training.clip_value is not None:
@@ -114,7 +109,7 @@ def optimizer(estimator: Any) -> optim.Optimizer:
         parts.append(optim.WeightDecay(training.weight_decay))
     if training.ema is not None:
         parts.append(optim.EMA(training.ema))
-    return optim.chain(*parts, groups=groups)
+    return optim.chain(*parts, groups=tuple(training.groups))
 
 
 def _rule(estimator: Any, given: Any, rate: float) -> optim.Rule:
@@ -141,7 +136,7 @@ def _schedule(which: Any, rate: Any) -> Any:
 
 
 def penalty(estimator: Any, rows: float) -> nn.Penalty | None:
-    """½ alpha Σ w² / rows, or the penalty given in its place.
+    """½ alpha Σ w² / rows (the sum of the sample weights), or the penalty given in its place.
 
     scikit-learn divides by the rows of each batch, although its documentation says the sample: `compat="sklearn"`.
     """
@@ -156,7 +151,14 @@ def penalty(estimator: Any, rows: float) -> nn.Penalty | None:
         return None
     if estimator.compat == "sklearn":
         return nn.PerRow(nn.L2(float(estimator.alpha)))
-    return nn.L2(float(estimator.alpha) / rows)
+    strength, reach = float(estimator.alpha) / rows, np.finfo(estimator.model_.dtype).max ** 0.5
+    if not strength < reach:
+        raise ValueError(
+            f"{type(estimator).__name__}: the sample weights add up to {rows:.3g}. alpha is divided by that sum, for a "
+            f"weight of 2 is the same as a row twice; alpha={estimator.alpha:g} would be {strength:.3g}: scale the "
+            "weights, w / w.mean(), or set alpha=0"
+        )
+    return nn.L2(strength)
 
 
 def start(estimator: Any, model: Model, features: int, rng: np.random.RandomState) -> None:

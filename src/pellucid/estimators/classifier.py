@@ -16,12 +16,12 @@ from sklearn.utils.multiclass import (
     type_of_target,
     unique_labels,
 )
-from sklearn.utils.validation import _check_sample_weight
 
 from pellucid import nn
+from pellucid.amounts import check_number
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.build import training_settings
-from pellucid.estimators.inputs import unchanged_on_failure
+from pellucid.estimators.inputs import checked_weights, unchanged_on_failure
 from pellucid.estimators.rows import dense
 from pellucid.estimators.uncertainty import DRAWS, draws, temperature
 from pellucid.graph.numpy_api import log_softmax
@@ -240,6 +240,8 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
                 "weight (sklearn.utils.class_weight.compute_class_weight)"
             )
         if isinstance(self.class_weight, dict):
+            of = {f"class_weight of {label!r}": weight for label, weight in self.class_weight.items()}
+            check_number("a number from 0", **of)
             unknown = sorted(set(self.class_weight) - set(self.classes_.tolist()), key=str)
             if unknown and self._kind != "multilabel":
                 raise ValueError(f"class_weight names {unknown}, but the classes are {self.classes_.tolist()}")
@@ -335,7 +337,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
         """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""
         X, y = self._known(X, y)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            sample_weight = checked_weights(sample_weight, X.shape[0])
         target = self._encode(y, False, True)
         self._calibration["temperature"] = temperature(self.model_.loss, self._scores_of(X), target, sample_weight)
         return self

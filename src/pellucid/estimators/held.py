@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import _check_sample_weight
 
-from pellucid.estimators.inputs import checked
+from pellucid.estimators.inputs import checked, checked_weights
 from pellucid.estimators.rows import dense
 from pellucid.train import METRICS, Metric
 from pellucid.train.metrics import metric as find_metric
@@ -62,7 +61,7 @@ class Given:
             raise ValueError(f"X_val, y_val: {error}") from None
         weights = self.weights
         if weights is not None:
-            weights = _check_sample_weight(weights, X, ensure_non_negative=True)
+            weights = checked_weights(weights, X.shape[0])
         return Part(X, estimator._encode(y, False, True), weights)
 
 

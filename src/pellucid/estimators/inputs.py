@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pellucid.estimators.rows import is_sparse
+from pellucid.train.inputs import all_finite, refuse_containers, refuse_other_than_numbers
 
 FLOATS = (np.float64, np.float32)
 
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tuple[Any, Any]:
     """X (n, features) as floats or a sparse matrix, y as an array; features are counted and named, or compared."""
+    refuse_what_is_no_table(estimator, X)
     try:
         X, y = validate_data(
             estimator,
@@ -42,15 +44,30 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tu
 
 def checked_rows(estimator: Any, X: Any) -> Any:
     """New rows for a fitted estimator."""
+    refuse_what_is_no_table(estimator, X)
     X = validate_data(estimator, X, accept_sparse=["csr", "csc"], ensure_all_finite=False, reset=False)
     must_be_finite(estimator, X)
     return X
 
 
+def refuse_what_is_no_table(estimator: Any, X: Any) -> None:
+    """Raise for a dict, and for columns of dates, texts or complex numbers; scikit-learn lets some of them through."""
+    who = type(estimator).__name__
+    if not is_sparse(X):
+        refuse_containers(X, f"{who}: X")
+        refuse_other_than_numbers(X, f"{who}: X")
+
+
+def checked_weights(given: Any, rows: int) -> Any:
+    """Sample weights as floats (rows,), finite and from 0."""
+    refuse_other_than_numbers(np.asarray(given), "sample_weight")
+    return _check_sample_weight(given, np.empty((rows, 1)), ensure_non_negative=True)
+
+
 def must_be_finite(estimator: Any, X: Any) -> None:
     """Raise for the first NaN or infinity, with its row and column."""
     values = X.data if is_sparse(X) else X
-    if values.dtype.kind != "f" or _all_finite(values):
+    if values.dtype.kind != "f" or all_finite(values):
         return
     if is_sparse(X):
         X = X.tocoo()
@@ -70,12 +87,6 @@ def must_be_finite(estimator: Any, X: Any) -> None:
         f"{type(estimator).__name__} does not accept missing or infinite values: fill them (SimpleImputer), or drop "
         "the rows."
     )
-
-
-def _all_finite(values: Any) -> bool:
-    """A sum tells in most cases, without an array of answers."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.sum(values))) or bool(np.isfinite(values).all())
 
 
 def _with_row(error: ValueError, y: Any) -> ValueError:

@@ -15,6 +15,7 @@ from pellucid.estimators.convergence import Curves
 from pellucid.estimators.inputs import checked_rows
 from pellucid.estimators.rows import CHUNK, dense
 from pellucid.train import Metric, Model
+from pellucid.train.inputs import as_inputs
 
 
 class Inside(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
@@ -103,7 +104,7 @@ class Inside(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore
     def _chunks(self, X: Any) -> Iterator[Any]:
         """Dense parts of bounded size, in the network's precision."""
         for first in range(0, X.shape[0], CHUNK):
-            yield dense(X[first : first + CHUNK]).astype(self.model_.dtype, copy=False)
+            yield as_inputs(dense(X[first : first + CHUNK]), self.model_.dtype, first)
 
     def _scores(self, X: Any) -> Any:
         """The network's output.   (n, features) -> (n, outputs)"""

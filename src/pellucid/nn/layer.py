@@ -14,6 +14,7 @@ from pellucid.errors import ShapeError
 from pellucid.graph.core.tracer import scope
 from pellucid.nn.context import Context
 from pellucid.nn.initializers import Initializer
+from pellucid.records import Record
 
 if TYPE_CHECKING:
     from pellucid.nn.activations import Activation
@@ -49,7 +50,7 @@ class Parameter:
         return np.asarray(made, dtype)
 
 
-class Layer(ABC):
+class Layer(Record, ABC):
     """A frozen description of a step of the network.
 
     A layer of one's own is a frozen dataclass with `__call__`, and where it learns something, `parameters`:

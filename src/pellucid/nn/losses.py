@@ -17,11 +17,12 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
+from pellucid.records import Record
 
 Kind = TypeVar("Kind", bound="Loss")
 
 
-class Loss(ABC):
+class Loss(Record, ABC):
     """A frozen description of a loss: `per_sample` and `link`, and which targets fit (`prepare`, `outputs`).
 
     Called with scores (n, k) and a prepared target it gives the mean over samples, one number. `weights` (n,) count
@@ -220,8 +221,8 @@ def labels(loss: Loss, y: Any, outputs: int | None) -> Any:
     return values.astype(np.int64)
 
 
-def sample_weights(weights: Any, n: int) -> Any:
-    """Sample weights, checked once before training: finite, from 0, not all 0.   -> (n,)
+def sample_weights(weights: Any, n: int, *, part: bool = False) -> Any:
+    """Sample weights, checked once before training: finite, from 0, not all 0 (unless of a `part`).   -> (n,)
 
     >>> sample_weights([1, 2], 2)
     array([1., 2.])
@@ -229,11 +230,13 @@ def sample_weights(weights: Any, n: int) -> Any:
     w = np.asarray(weights)
     if w.shape != (n,):
         raise ShapeError(f"sample weights have shape ({n},), one for each row, got {w.shape}")
+    if w.dtype.kind not in "fiubO":
+        raise TypeError(f"sample weights are numbers, got {w.dtype}")
     w = w if w.dtype == np.float32 else w.astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
     if len(wrong):
         raise ValueError(f"sample weights are finite numbers from 0, got {w[wrong[0]]} in row {wrong[0]}")
-    if not np.any(w):
+    if not part and not np.any(w):
         raise ValueError("all sample weights are 0: nothing is left to learn from")
     return w
 

@@ -16,12 +16,13 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.tracer import Tracer
 from pellucid.nn.parameters import select
+from pellucid.records import Record
 
 On = str | tuple[str, ...]
 """Which parameters: a pattern of names ("*.weight", "hidden1.*"), or several."""
 
 
-class Penalty(ABC):
+class Penalty(Record, ABC):
     """A number for the parameters of a network, to be added to the mean loss. Penalties are added with +.
 
     >>> both = L2(0.5) + L1(0.25, on="out.*")

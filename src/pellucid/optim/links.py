@@ -11,9 +11,10 @@ import numpy as np
 from pellucid.optim.groups import Group, factors
 from pellucid.optim.numbers import Arrays, On, check_above, check_amounts, chosen, like, matches
 from pellucid.optim.schedule import Number, fitted
+from pellucid.records import Record
 
 
-class Link(ABC):  # noqa: B024 - each method has a default that does nothing
+class Link(Record, ABC):
     """A part of a chain. It overrides `before` (gradients) or `after` (parameters), or both.
 
     Links are frozen dataclasses, their settings may be schedules. State is a flat dict of arrays, named after

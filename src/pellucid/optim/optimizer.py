@@ -166,34 +166,64 @@ class Optimizer:
 
 
 def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
-    """One rule (or its name), links on gradients ahead of it, links on parameters behind it, each in order.
+    """One rule, links on gradients ahead of it, links on parameters behind it, each in order.
+
+    In the place of the rule may be its name, or an `Optimizer` (of `optimizer` or `chain`), whose links and groups are
+    kept. `groups` are factors for the learning rate and the decay of some parameters, by patterns of their names:
+    `chain(Adam(1e-3), groups=[Group("*.bias", lr=0.1, decay=0.0)])`. They hold for the rule and for `WeightDecay`
+    wherever it stands; a pattern that meets no parameter is an error when training begins.
 
     >>> from pellucid.optim import SGD, ClipNorm, WeightDecay
     >>> chain(ClipNorm(1.0), SGD(0.1), WeightDecay(0.01)).links
     (ClipNorm(limit=1.0), WeightDecay(rate=0.01, on='*.weight', groups=()))
+    >>> chain(ClipNorm(1.0), optimizer("sgd", lr=0.1)) == chain(ClipNorm(1.0), SGD(0.1))
+    True
+    >>> slow = chain(SGD(0.1), groups=[Group("hidden1.*", lr=0.5)])
     """
-    made = [look_up("rule", part, RULES)() if isinstance(part, str) else part for part in parts]
-    rules = [part for part in made if isinstance(part, Rule)]
-    if len(rules) != 1:
-        raise ValueError(f"a chain has one rule, such as Adam(1e-3), got {len(rules)}: {rules}")
-    for i, part in enumerate(made):
-        if part is rules[0]:
-            continue
-        if not isinstance(part, Link):
-            raise TypeError(f"a chain is made of links and one rule, got {part!r}")
-        kind, behind = type(part), i > made.index(rules[0])
-        if behind and kind.after is Link.after and kind.before is not Link.before:
-            raise ValueError(f"{part} works on gradients: put it ahead of {type(rules[0]).__name__}")
-        if not behind and kind.before is Link.before and kind.after is not Link.after:
-            raise ValueError(f"{part} works on parameters: put it behind {type(rules[0]).__name__}")
-    links = tuple(part for part in made if isinstance(part, Link))
+    made: list[Any] = [look_up("rule", part, RULES)() if isinstance(part, str) else part for part in parts]
+    centres = [part for part in made if isinstance(part, Rule | Optimizer)]
+    for part in made:
+        if not isinstance(part, Rule | Optimizer | Link):
+            raise TypeError(
+                f"a chain is made of links and one rule, got {part!r}{_remedy(part)}: such as "
+                "chain(ClipNorm(1.0), Adam(1e-3))"
+            )
+    if len(centres) != 1:
+        raise ValueError(
+            f"a chain has one rule, such as Adam(1e-3) or optimizer('adam'), got {len(centres)}: "
+            f"{', '.join(map(repr, made)) or 'nothing'}"
+        )
+    centre = centres[0]
+    whole = centre if isinstance(centre, Optimizer) else Optimizer(centre)
+    place, name = made.index(centre), type(whole.rule).__name__
+    ahead, behind = made[:place], made[place + 1 :]
+    for part in behind:
+        if type(part).after is Link.after and type(part).before is not Link.before:
+            raise ValueError(f"{part} works on gradients: put it ahead of {name}")
+    for part in ahead:
+        if type(part).before is Link.before and type(part).after is not Link.after:
+            raise ValueError(f"{part} works on parameters: put it behind {name}")
+    links = (*ahead, *whole.links, *behind)
     if sum(isinstance(link, Accumulate) for link in links) > 1:
         raise ValueError("a chain has one Accumulate")
-    return Optimizer(rules[0], links, tuple(groups))
+    return Optimizer(whole.rule, links, (*whole.groups, *_listed(groups)))
+
+
+def _listed(groups: Any) -> tuple[Group, ...]:
+    listed = tuple(groups) if isinstance(groups, Iterable) and not isinstance(groups, str) else (groups,)
+    if isinstance(groups, Group) or not all(isinstance(group, Group) for group in listed):
+        raise TypeError(f'groups is a list of optim.Group, such as [Group("*.bias", lr=0.1)], got {groups!r}')
+    return listed
+
+
+def _remedy(part: Any) -> str:
+    return f" (write {part.__name__}(...), with brackets)" if isinstance(part, type) else ""
 
 
 def optimizer(which: Any = "adam", *, groups: Iterable[Group] = (), **settings: Any) -> Optimizer:
     """An optimizer by the name of its rule with settings, of a rule, of a sequence of links and a rule, or itself.
+
+    `groups` are factors for the rate and the decay of some parameters, as in `chain`.
 
     >>> optimizer("sgd", lr=0.1).rule
     SGD(lr=0.1)
@@ -202,9 +232,7 @@ def optimizer(which: Any = "adam", *, groups: Iterable[Group] = (), **settings: 
         return chain(look_up("rule", which, RULES)(**settings), groups=groups)
     if settings:
         raise TypeError(f"settings belong to a rule by name, got {which!r} and {', '.join(settings)}")
-    if isinstance(which, Optimizer):
-        return replace(which, groups=(*which.groups, *groups))
-    if isinstance(which, Rule):
+    if isinstance(which, Optimizer | Rule):
         return chain(which, groups=groups)
     if isinstance(which, tuple | list):
         return chain(*which, groups=groups)

@@ -10,10 +10,11 @@ import numpy as np
 
 from pellucid.optim.numbers import Array, Arrays, check_amounts, check_shares, like
 from pellucid.optim.schedule import Number
+from pellucid.records import Record
 
 
 @dataclass(frozen=True)
-class Rule(ABC):
+class Rule(Record, ABC):
     """How one parameter array changes. A rule of one's own is `init` and `step`.
 
     Any setting may be a `Schedule`; at each step the optimizer puts the current number in its place. Write plain NumPy

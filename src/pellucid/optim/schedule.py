@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from pellucid.optim.numbers import check_above
+from pellucid.records import Record
 
 T = TypeVar("T")
 
@@ -34,7 +35,7 @@ Steps = int | Epochs | None
 
 
 @dataclass(frozen=True)
-class Schedule(ABC):
+class Schedule(Record, ABC):
     """A number for each step. t = 0, 1, 2, ... is the number of updates made so far.
 
     Times in epochs and the length of the whole run are open until `fit` fills them in; the training loop does that.

@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number
 from pellucid.errors import ShapeError
 from pellucid.nn.losses import Loss, sample_weights
-
-FEW = 10_000
-"""Numbers up to which BLAS computes a product of vectors on one thread."""
+from pellucid.train.inputs import as_inputs, refuse_containers
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows: inputs, prepared targets, weights (or None)."""
+    """Some rows: inputs, prepared targets, weights (or None) in some `unit` (1 for those of the user)."""
 
     X: Any
     y: Any
     weights: Any = None
+    unit: float = 1.0
 
     @property
     def rows(self) -> int:
@@ -37,16 +37,17 @@ class Batch:
     @property
     def weight(self) -> float:
         """How much it counts in a mean over batches."""
-        return float(self.rows if self.weights is None else np.sum(self.weights))
+        return float(self.rows if self.weights is None else np.sum(self.weights)) * self.unit
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A data set in memory: arrays of one length, the target prepared for the loss."""
+    """A data set in memory: arrays of one length, the target prepared for the loss; weights as in a batch of it."""
 
     X: Any
     y: Any
     weights: Any = None
+    unit: float = 1.0  # of the weights; all batches share it, so in a mean over them it does not count
 
     def __len__(self) -> int:
         return len(self.X)
@@ -114,8 +115,11 @@ class Stream:
             raise ShapeError(_read_once(source))
         for number, item in enumerate(source):
             if number >= start:
-                rows = rows_of(*parts_of(item), self.loss, self.outputs, self.dtype)
-                yield Batch(rows.X, rows.y, rows.weights)
+                rows = rows_of(*parts_of(item), self.loss, self.outputs, self.dtype, part=True)
+                batch = Batch(rows.X, rows.y, rows.weights, rows.unit)
+                if not math.isfinite(batch.weight):
+                    raise ValueError("the sample weights of a batch add up to more than a float64 holds: scale them")
+                yield batch
 
 
 def parts_of(item: Any) -> tuple[Any, Any, Any]:
@@ -154,63 +158,62 @@ def is_stream(X: Any) -> bool:
     return isinstance(X, Iterable)
 
 
-def as_inputs(X: Any, dtype: Any) -> Any:
-    """An array of floats (n, ...) from an array, a data frame or lists."""
-    if hasattr(X, "dtypes") and hasattr(X, "to_numpy"):  # a frame of several kinds of numbers
-        try:
-            X = X.to_numpy(dtype=dtype)
-        except (TypeError, ValueError):
-            X = X.to_numpy()
-    array = np.asarray(X)
-    if array.dtype.kind not in "fiub":
-        raise ShapeError(
-            f"X has dtype {array.dtype}: a network takes numbers. Encode categories and dates as numbers first "
-            "(one-hot, for example)"
-        )
-    if array.ndim < 2:
-        raise ShapeError(
-            f"X has shape {array.shape}: give one row for each sample, (n, features); use X.reshape(-1, 1)"
-        )
-    given = array
-    with np.errstate(over="ignore"):
-        array = np.ascontiguousarray(array, dtype)
-    if not all_finite(array):
-        if all_finite(given):
-            raise ValueError(
-                f"X holds numbers up to {np.abs(given).max():.3g}, too large for {np.dtype(dtype)}: scale them"
-            )
-        where = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(
-            f"X holds NaN or infinity, first at row {where[0]}, column {where[1]}: fill or drop missing values"
-        )
-    return array
-
-
-def all_finite(array: Any) -> bool:
-    """No NaN, no infinity? A sum tells in most cases, without an array of answers."""
-    if array.size <= FEW:
-        total = np.vdot(array, array)
-    else:  # products of long vectors would wake the threads of BLAS
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = np.sum(array)
-    return math.isfinite(total) or bool(np.isfinite(array).all())
-
-
-def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any) -> Rows:
-    """Arrays checked and prepared, once."""
+def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False) -> Rows:
+    """Arrays checked and prepared, once. The weights of a `part` of the rows may all be 0."""
     inputs = as_inputs(X, dtype)
     if not len(inputs):
         raise ShapeError("there are no rows to learn from: X is empty")
+    refuse_containers(y, "y")
     target = loss.prepare(y.to_numpy() if hasattr(y, "to_numpy") else y, outputs)
     if len(target) != len(inputs):
         raise ShapeError(f"X has {len(inputs)} rows and y has {len(target)}: they must be the same samples")
+    _refuse_too_large(target, dtype)
     if weights is None:
         return Rows(inputs, target)
-    return Rows(inputs, target, np.asarray(sample_weights(weights, len(inputs)), dtype))
+    return Rows(inputs, target, *in_reach(sample_weights(weights, len(inputs), part=part), dtype))
 
 
-def class_weights(which: Any, y: Any) -> Any:
-    """A weight for each row from weights of classes: a dict, or "balanced" (n / (classes * count))."""
+def _refuse_too_large(target: Any, dtype: Any) -> None:
+    """Raise for the first target that is infinite in the precision of the network."""
+    if target.dtype.kind != "f" or target.dtype.itemsize <= np.dtype(dtype).itemsize:
+        return
+    large = np.abs(target) > np.finfo(dtype).max
+    if large.any():
+        place = np.argwhere(large)[0]
+        raise ValueError(
+            f"y holds {target[tuple(place)]:.3g} in row {place[0]}, too large for {np.dtype(dtype)}: standardise the "
+            "target ((y - y.mean()) / y.std()), or use dtype='float64'"
+        )
+
+
+def in_reach(weights: Any, dtype: Any) -> tuple[Any, float]:
+    """Weights in another unit, and that unit: in the given precision sums of them and products with losses are numbers.
+
+    Only ratios of weights count. The unit is 1 where nothing has to be done, else the largest weight: equal weights
+    are 1 then, whatever they were.
+
+    >>> in_reach(np.array([1.0, 2.0]), np.float32)
+    (array([1., 2.], dtype=float32), 1.0)
+    >>> in_reach(np.array([0.0, 2e-300, 4e-300]), np.float32)
+    (array([0. , 0.5, 1. ], dtype=float32), 4e-300)
+    """
+    top, limits = float(np.max(weights)), np.finfo(dtype)
+    if top == 0 or math.sqrt(limits.tiny) <= top <= math.sqrt(limits.max):
+        return np.asarray(weights, dtype), 1.0
+    return (np.asarray(weights, np.float64) / top).astype(dtype), top
+
+
+def class_weights(which: Any, y: Any, weights: Any = None) -> Any:
+    """Weights of rows by their classes, times those given: a dict, or "balanced" (n / (classes * count))."""
+    by_class = _by_class(which, y)
+    if weights is None:
+        return by_class
+    n = len(by_class)
+    factors = (in_reach(sample_weights(each, n), np.float64)[0] for each in (by_class, weights))
+    return np.multiply(*factors)
+
+
+def _by_class(which: Any, y: Any) -> Any:
     labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if labels.ndim != 1:
         raise ShapeError(f"class_weight needs one label for each row, got y of shape {labels.shape}")
@@ -219,6 +222,7 @@ def class_weights(which: Any, y: Any) -> Any:
         return (len(labels) / (len(classes) * counts))[inverse]
     if not isinstance(which, dict):
         raise ValueError(f"class_weight is 'balanced' or a dict of class and weight, got {which!r}")
+    check_number("a number from 0", **{f"class_weight of {label!r}": weight for label, weight in which.items()})
     missing = sorted(set(np.unique(labels).tolist()) - set(which))
     if missing:
         raise ValueError(f"class_weight has no weight for {missing}: give one for each class")

@@ -23,6 +23,7 @@ import numpy as np
 from pellucid import nn, optim
 from pellucid.errors import PellucidError
 from pellucid.nn import initializers
+from pellucid.records import Record
 
 TAGS: dict[str, set[str]] = {  # what is not a record, and its keys
     "float": {"value"},  # inf, -inf, nan
@@ -120,7 +121,10 @@ def _write_record(record: Any, where: str, own: dict[str, Any]) -> dict[str, Any
     data = {"type": next((name for name, known in known_classes().items() if known is cls), "")}
     if not data["type"]:  # the user's
         name, taken = cls.__name__, {*known_classes(), *TAGS}
-        bases = (base.__name__.lower() for base in reversed(cls.__mro__) if base.__module__.startswith("pellucid."))
+        ours = (
+            base for base in reversed(cls.__mro__) if base.__module__.startswith("pellucid.") and base is not Record
+        )
+        bases = (base.__name__.lower() for base in ours)
         data["type"] = _own_name(f"{cls.__module__}.{name}" if name in taken else name, cls, own)
         data["is"] = next(bases, "record")  # for an error message; no field can be called by a keyword
     for one in fields(record):

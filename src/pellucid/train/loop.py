@@ -160,7 +160,7 @@ class Run:
         row: dict[str, Any] = {
             "epoch": self.epoch,
             "step": self.step,
-            **{name: total / max(self._weight, 1e-300) for name, total in self._sums.items()},
+            **{name: total / self._weight if self._weight else 0.0 for name, total in self._sums.items()},
             "lr": self.lr,
         }
         if self.plan.validation is not None and self.plan.evaluate is not None:

@@ -81,7 +81,10 @@ def _sk(name: str) -> Callable[[Any, Any], float]:
 
 
 def _rmse(y: Any, p: Any, sample_weight: Any = None) -> float:
-    return float(np.sqrt(np.average(np.square(y - p).reshape(len(y), -1).mean(1), weights=sample_weight)))
+    errors = (y - p).reshape(len(y), -1)
+    exponent = np.frexp(np.max(np.abs(errors)))[1]  # squares neither overflow nor vanish; a power of two keeps all bits
+    mean = np.average(np.square(np.ldexp(errors, -exponent)).mean(1), weights=sample_weight)
+    return float(np.ldexp(np.sqrt(mean), exponent))
 
 
 def _accuracy(y: Any, p: Any, sample_weight: Any = None) -> float:

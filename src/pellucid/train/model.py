@@ -15,13 +15,12 @@ from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
+from pellucid.nn.penalties import PerRow
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
 from pellucid.train.batches import (
     Rows,
     Stream,
-    all_finite,
-    as_inputs,
     class_weights,
     first_of,
     is_stream,
@@ -34,6 +33,7 @@ from pellucid.train.checkpoint import load_run
 from pellucid.train.config import ConfigError, describe
 from pellucid.train.engine import check_engine, choose, step_program
 from pellucid.train.history import History
+from pellucid.train.inputs import all_finite, as_inputs, refuse_containers
 from pellucid.train.logging import ProgressBar
 from pellucid.train.loop import Plan, Run, train
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
@@ -299,13 +299,14 @@ class Model:
         self, X: Any, y: Any, validation: Any, weights: Any, class_weight: Any, seed: int, several: bool = False
     ) -> tuple[Rows | Stream, Rows | None]:
         held: Any = None
+        refuse_containers(X)
         if is_stream(X):
             if y is not None or weights is not None or class_weight is not None:
                 raise TypeError("batches bring their own targets and weights: give them inside, (X, y, weights)")
             first, X = first_of(X, several)
             if not self.params:
                 self.initialize(as_inputs(parts_of(first)[0], self.dtype), seed=seed)
-            example = rows_of(*parts_of(first), self.loss, self._outputs(), self.dtype)
+            example = rows_of(*parts_of(first), self.loss, self._outputs(), self.dtype, part=True)
             self._check_features(example.X)
             data: Rows | Stream = Stream(X, self.loss, self._outputs(), self.dtype, example)
             if validation is not None and not isinstance(validation, tuple):
@@ -314,18 +315,23 @@ class Model:
         else:
             if y is None:
                 raise TypeError("fit needs y: model.fit(X, y), or batches (X, y)")
+            X = as_inputs(X, self.dtype)
             if validation is not None and not isinstance(validation, tuple):
                 stratify = is_classifier(self.loss) and np.ndim(y) == 1
                 (X, y, weights), held = split_rows(validation, X, y, weights, stratify=stratify, seed=seed)
             else:
                 held = validation
             if class_weight is not None:  # of the training rows alone
-                by_class = class_weights(class_weight, y)
-                weights = by_class if weights is None else by_class * np.asarray(weights)
+                weights = class_weights(class_weight, y, weights)
             if not self.params:
-                self.initialize(as_inputs(X, self.dtype), seed=seed)
+                self.initialize(X, seed=seed)
             data = rows_of(X, y, weights, self.loss, self._outputs(), self.dtype)
             self._check_features(data.X)
+            if data.unit != 1.0 and isinstance(self.penalty, PerRow):
+                raise ValueError(
+                    f"the penalty is divided by sums of sample weights, and those are about {data.unit:.3g}: scale "
+                    "them, w / w.mean(), or take a penalty without PerRow"
+                )
         if held is not None:
             held = rows_of(held[0], held[1], held[2] if len(held) > 2 else None, self.loss, self._outputs(), self.dtype)
             self._check_features(held.X)
@@ -394,10 +400,11 @@ class Model:
 
     def _chunks(self, X: Any, what: str) -> Iterator[Any]:
         self._fitted()
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        refuse_containers(X)
+        X = X if hasattr(X, "shape") or isinstance(X, list) else np.asarray(X)
         for first in range(0, max(len(X), 1), CHUNK):  # converted part by part: a memory-mapped array stays on disk
             rows = slice(first, first + CHUNK)
-            part = as_inputs(X.iloc[rows] if hasattr(X, "iloc") else X[rows], self.dtype)
+            part = as_inputs(X.iloc[rows] if hasattr(X, "iloc") else X[rows], self.dtype, first)
             self._check_features(part)
             yield self._outcome(self.params, self.state, part, what)
 

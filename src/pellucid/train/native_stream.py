@@ -123,15 +123,17 @@ class Streamed(Compiled):
 
 
 def blocks(batches: Iterable[Batch], most: int) -> Iterator[list[Batch]]:
-    """Batches of the same number of rows, with weights or without, in groups of at most so many."""
-    for _, alike in itertools.groupby(batches, key=lambda batch: (batch.rows, batch.weights is None)):
+    """Batches of the same number of rows, with weights (of one unit) or without, in groups of at most so many."""
+    for _, alike in itertools.groupby(batches, key=lambda batch: (batch.rows, batch.weights is None, batch.unit)):
         while block := list(itertools.islice(alike, most)):
             yield block
 
 
 def joined(block: list[Batch]) -> Rows:
     """The rows of some batches as one data set."""
+    first = block[0]
     if len(block) == 1:
-        return Rows(block[0].X, block[0].y, block[0].weights)
-    X, y = (np.concatenate([getattr(batch, name) for batch in block]) for name in ("X", "y"))
-    return Rows(X, y, None if block[0].weights is None else np.concatenate([batch.weights for batch in block]))
+        return Rows(first.X, first.y, first.weights, first.unit)
+    names = ("X", "y") if first.weights is None else ("X", "y", "weights")
+    arrays = {name: np.concatenate([getattr(batch, name) for batch in block]) for name in names}
+    return Rows(**arrays, unit=first.unit)

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_array,
     check_consistent_length,
     check_is_fitted,
@@ -23,7 +22,7 @@ from pellucid.estimators.classifier import DataWarning
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.ensembles.shares import Share, bags, folds
 from pellucid.estimators.ensembles.spread import MemberReport, compare
-from pellucid.estimators.inputs import checked, checked_rows, unchanged_on_failure
+from pellucid.estimators.inputs import checked, checked_rows, checked_weights, unchanged_on_failure
 from pellucid.estimators.rows import dense
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.settings import check_no_checkpoint
@@ -172,7 +171,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
             return None
         if not has_fit_parameter(self._base(), "sample_weight"):
             raise ValueError(f"{type(self._base()).__name__} takes no sample_weight")
-        weights = _check_sample_weight(given, np.empty((X.shape[0], 1)), ensure_non_negative=True)
+        weights = checked_weights(given, X.shape[0])
         if not np.any(weights):
             raise ValueError("all sample weights are 0: nothing is left to learn from")
         return weights

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pellucid.estimators.inputs import unchanged_on_failure
+from pellucid.estimators.inputs import checked_weights, unchanged_on_failure
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.tables.columns import read_table
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import recipe
+from pellucid.train.batches import in_reach
 
 
 class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -183,10 +184,10 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _given_weights(self, sample_weight: Any, rows: int) -> Any:
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True)
+        weights = checked_weights(sample_weight, rows)
         if not weights.any():
             raise ValueError("all sample weights are 0: nothing is left to learn from")
-        return weights
+        return in_reach(weights, np.float64)[0]
 
     def _rows(self, y: Any, rng: np.random.RandomState, split: bool) -> tuple[Any, Any]:
         rows, share = len(y), self.validation_fraction

@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from pellucid.train.inputs import refuse_containers
+
 NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)
 TEXTS = (nw.Categorical, nw.Enum, nw.String)
@@ -54,6 +56,7 @@ def read_table(X: Any, who: str) -> Table:
     """
     if sparse.issparse(X):
         raise TypeError(f"{who} takes dense tables, got a sparse matrix: pass X.toarray(), or use MLPClassifier")
+    refuse_containers(X, f"{who}: X")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, who)

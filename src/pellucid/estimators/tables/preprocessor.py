@@ -10,10 +10,10 @@ from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
-    _check_sample_weight,
     check_is_fitted,
 )
 
+from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.tables.categories import code_encoder, one_hot_encoder, paired, stacked
 from pellucid.estimators.tables.columns import (
     BOOLEAN,
@@ -31,6 +31,10 @@ from pellucid.estimators.tables.columns import (
 from pellucid.estimators.tables.dates import date_names, date_numbers, useful_parts
 from pellucid.estimators.tables.plain import described, listed, rebuilt
 from pellucid.estimators.tables.scaling import SCALINGS, fit_scalers, make_scalers
+from pellucid.train.inputs import all_finite
+
+SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
+"""How far columns may reach: squares of less or more are no usual float64."""
 
 MISSING = ("indicator", "median", "error")
 
@@ -100,13 +104,14 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self._chosen(table)
         self.kinds_ = {name: CATEGORY if name in chosen else kind_of(name, *by_name[name]) for name in self._order}
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, np.empty((table.rows, 1)), ensure_non_negative=True)
+            sample_weight = checked_weights(sample_weight, table.rows)
         values = self._values(table)
         self._find_missing(values)
         self._find_categories(values)
         self._dates = {k: useful_parts(values[k]) for k in self._order if self.kinds_[k] == TIME}
         raw = self._numeric(values)
         self._fit_numbers(raw)
+        self._refuse_spans(raw)
         self._make_encoders()
         plain = self._plain(raw, values)
         self._scaled = plain.shape[1] if self.scaling == "robust" else raw.shape[1]
@@ -170,6 +175,18 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             first += [place == 0 for place in range(width)]
         gone = np.isnan(raw).any(axis=0) & np.array(first, bool)
         self._indicated = np.flatnonzero(gone).tolist() if self.missing == "indicator" else []
+
+    def _refuse_spans(self, raw: Any) -> None:
+        """Raise for a column whose scale, or the square of it, is no number."""
+        low, high = SPANS.get(str(self.scaling), (0.0, np.inf))
+        with np.errstate(over="ignore"):
+            spans = np.nanmax(raw, axis=0) - np.nanmin(raw, axis=0) if raw.size else np.empty(0)
+        for name, span in zip(self._number_names(), spans, strict=True):
+            if span > 0 and not low < span < high:
+                raise ValueError(
+                    f"column {name!r} spans {span:.3g}, which scaling={self.scaling!r} cannot reckon with: multiply it "
+                    "by a power of ten, or use scaling='robust'"
+                )
 
     def _make_encoders(self) -> None:
         self._one_hot = [
@@ -249,7 +266,17 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parts = [scaled, plain[:, self._scaled :]]
         if self._coder is not None:
             parts.append(self._coder.transform(stacked(values, self._embedded)) + 1.0)
-        return np.column_stack(parts).astype(self.dtype, copy=False)
+        joined = np.column_stack(parts)
+        with np.errstate(over="ignore"):
+            floats = joined.astype(self.dtype, copy=False)
+        if not all_finite(floats):
+            row, place = np.argwhere(~np.isfinite(floats))[0]
+            name, value = self.get_feature_names_out()[place], joined[row, place]
+            raise ValueError(
+                f"column {name!r} holds {value:.3g} in row {row}, too large for {self.dtype}: use scaling='robust' "
+                f"(now {self.scaling!r}), or dtype='float64'"
+            )
+        return floats
 
     @property
     def n_numbers_(self) -> int:

@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pellucid.estimators.inputs import checked_weights
 
 SCALINGS = ("robust", "standard", "quantile", "pca", "whiten", "centre", None)
 
@@ -53,7 +55,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Learn medians and scales. X: (n, features)"""
         X = validate_data(self, X, dtype=(np.float64, np.float32))
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            sample_weight = checked_weights(sample_weight, len(X))
             X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
             if not len(X):
                 raise ValueError("all sample weights are 0: nothing is left to learn from")

@@ -18,6 +18,9 @@ from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.columns import is_missing
 from pellucid.train import Metric
 
+LARGEST = 1e300
+"""Targets up to which predictions have room."""
+
 UNITLESS = ("loss", "r2")
 """What a regressor may watch without regard to the units of the target."""
 
@@ -279,13 +282,15 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
         if constant.any():
             which = f" in column {int(np.flatnonzero(constant)[0])}" if y.ndim == 2 else ""
             raise ValueError(f"y is constant{which}, the same in all {len(y)} rows: there is nothing to learn")
+        if np.abs(y).max() > LARGEST:
+            raise ValueError(
+                f"y holds {np.abs(y).max():.3g}, too near the largest float64 for predictions that go beyond: divide it"
+            )
         columns = np.shape(y[:1].reshape(1, -1))[1]
         self._shift, self._factor = np.zeros(columns), np.ones(columns)
         loss = nn.loss("squared_error") if callable(self.loss) and not isinstance(self.loss, nn.Loss) else self.loss
         if "exp" not in nn.loss(loss).link_name:
-            flat = y.reshape(len(y), -1)
-            self._shift = np.average(flat, axis=0, weights=weights)
-            self._factor = np.sqrt(np.average((flat - self._shift) ** 2, axis=0, weights=weights))
+            self._shift, self._factor = _mean_and_deviation(y.reshape(len(y), -1), weights)
 
     def _split(self, y: Any, rng: np.random.RandomState) -> tuple[Any, Any]:
         mixed = rng.permutation(len(y))
@@ -347,6 +352,15 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
         X = self._inputs(X)
         self.estimator_.calibrate(X, self._inner_target(self._target(y)))
         return self
+
+
+def _mean_and_deviation(y: Any, weights: Any) -> tuple[Any, Any]:
+    """Of each column, (n, outputs) -> (outputs,), (outputs,); also where squares of the numbers leave float64."""
+    exponents = np.frexp(np.abs(y).max(axis=0))[1]  # a power of two changes no bit
+    near_one = np.ldexp(y, -exponents)
+    mean = np.average(near_one, axis=0, weights=weights)
+    deviation = np.sqrt(np.average((near_one - mean) ** 2, axis=0, weights=weights))
+    return np.ldexp(mean, exponents), np.ldexp(deviation, exponents)
 
 
 def _refuse_missing(y: Any) -> None:
