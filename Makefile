@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-lowest lint soak bench clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,6 +17,21 @@ demo: $(VENV)/installed
 
 test: lint
 	$(BIN)/python -m pytest -n auto
+
+# a named part of the tests (tests/lowest.py) with the lowest version of every package that pyproject.toml allows
+$(LOWEST)/installed: pyproject.toml tests/lowest.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python tests/lowest.py versions > $(LOWEST)/versions.txt
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --editable ".[test]" --constraint $(LOWEST)/versions.txt
+	@touch $@
+
+test-lowest: $(LOWEST)/installed
+	@cat $(LOWEST)/versions.txt
+	$(LOWEST)/bin/python -m pytest -n auto -p no:cacheprovider $$($(LOWEST)/bin/python tests/lowest.py tests)
+
+# some minutes of hard use, with a table of figures; WORDS="forks --seed 3" for a part, another seed
+soak: $(VENV)/installed
+	$(BIN)/python -m soak $(WORDS)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -36,4 +52,4 @@ bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 
 clean:
-	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

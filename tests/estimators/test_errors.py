@@ -213,7 +213,7 @@ def test_validation_data() -> None:
 def test_too_few_rows_for_the_split() -> None:
     with pytest.raises(ValueError, match=r"validation set is too small.*0.1 of 8 rows is 1. Or give rows of your own"):
         regressor(early_stopping=True).fit(X[:8], numbers[:8])
-    with pytest.raises(ValueError, match="least populated classes in y have only 1 member"):
+    with pytest.raises(ValueError, match=r"least populated class(es in y have| in y has) only 1 member"):
         classifier(early_stopping=True).fit(X, np.arange(40) == 0)
 
 
@@ -227,7 +227,7 @@ def test_rare_classes_do_not_prevent_early_stopping() -> None:
     [
         (-np.ones(40), "Negative values in data passed to `sample_weight`"),
         (np.ones(39), "sample_weight.shape == .39,., expected .40,.!"),
-        (np.zeros(40), "must contain at least one non-zero number"),
+        (np.zeros(40), "must contain at least one non-zero number|all sample weights are 0"),
         (np.full(40, np.nan), "sample_weight contains NaN"),
         (np.ones((40, 2)), "Sample weights must be 1D"),
     ],

@@ -64,7 +64,7 @@ def test_true_and_1_are_different_categories_in_any_order() -> None:
 def test_dates_as_categories_are_the_same_as_objects() -> None:
     days = pd.Series(pd.date_range("2020", periods=3))
     pre = TablePreprocessor().fit(pd.DataFrame({"x": days.astype("category")}))
-    as_objects = np.array(days.dt.to_pydatetime(), object)[:, None]
+    as_objects = np.array([day.to_pydatetime() for day in days], object)[:, None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no names
         assert np.array_equal(pre.transform(as_objects), pre.transform(pd.DataFrame({"x": days.astype("category")})))

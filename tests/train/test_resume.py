@@ -1,17 +1,13 @@
 """Checkpoints: a resumed run equals an uninterrupted one, bit for bit, however it was interrupted."""
 
 import random
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 
 import numpy as np
 import pytest
 
 from pellucid import nn, optim, train
 from pellucid.train.files import read
+from soak.kills import contents, differences, train_and_kill, train_to_the_end
 
 rng = np.random.default_rng(0)
 X, HELD = rng.normal(size=(90, 4)), rng.normal(size=(30, 4))
@@ -50,12 +46,6 @@ class Killed(train.Callback):
             raise SystemExit
 
 
-def everything(path):
-    arrays, data = read(path, "checkpoint")
-    data.pop("elapsed")
-    return arrays, data
-
-
 @pytest.mark.parametrize("stop_at", [2, 9, 24, 25, 26, 55])
 def test_interrupted_and_resumed_equals_uninterrupted(tmp_path, stop_at):
     whole = model()
@@ -67,72 +57,19 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path, stop_at):
     assert resumed.epochs == history.epochs
     assert all(np.array_equal(whole.params[k], again.params[k]) for k in whole.params)
     assert all(np.array_equal(whole.state[k], again.state[k]) for k in whole.state)
-    (a, da), (b, db) = everything(tmp_path / "whole.ckpt"), everything(tmp_path / "run.ckpt")
+    (a, da), (b, db) = contents(tmp_path / "whole.ckpt"), contents(tmp_path / "run.ckpt")
     assert da == db
     assert a.keys() == b.keys()
     assert all(np.array_equal(a[k], b[k]) and a[k].dtype == b[k].dtype for k in a)
 
 
-CHILD = """
-import sys
-sys.path[:0] = {paths!r}
-import test_resume_child as child
-child.main(sys.argv[1], resume=len(sys.argv) > 2)
-"""
-
-MODULE = """
-import os, sys, time
-import numpy as np
-from pellucid import nn, optim, train
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(90, 4))
-Y = (X[:, 0] > 0).astype(int)
-
-class Slow(train.Callback):
-    def on_batch_end(self, run):
-        time.sleep(0.004)
-        print(run.step, flush=True)
-
-def main(path, resume):
-    net = nn.mlp((12, 8), 1, norm="batch", dropout=0.3)
-    rule = optim.chain(optim.Adam(optim.Cosine(0.02)), optim.EMA(0.95))
-    model = train.Model(net, "binary_cross_entropy", rule, ["accuracy"])
-    go_on = path if resume and os.path.exists(path) else None
-    model.fit(X, Y, epochs=10, batch_size=16, validation=0.2, verbose=False, seed=3, resume=go_on,
-              callbacks=[train.EarlyStopping(50), Slow(), train.Checkpoint(path, every_steps=1)])
-    model.save(path + ".model")
-"""
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_really_killed_at_random_moments(tmp_path, seed):
     """SIGKILL again and again, also while a checkpoint is being written (one is written every step)."""
-    (tmp_path / "test_resume_child.py").write_text(textwrap.dedent(MODULE))
-    script = tmp_path / "child.py"
-    script.write_text(CHILD.format(paths=[str(tmp_path), *sys.path]))
-    whole, run = str(tmp_path / "whole.ckpt"), str(tmp_path / "run.ckpt")
-    subprocess.run([sys.executable, script, whole], check=True, capture_output=True)
-    dice = random.Random(seed)
-    kills = 0
-    for _ in range(12):
-        process = subprocess.Popen([sys.executable, script, run, "resume"], stdout=subprocess.PIPE, text=True)
-        for _ in range(dice.randint(2, 9)):
-            if not process.stdout.readline():
-                break
-        time.sleep(dice.random() * 0.01)
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-        process.stdout.close()
-        read(run, "checkpoint")  # the newest complete one always loads
-    subprocess.run([sys.executable, script, run, "resume"], check=True, capture_output=True)
-    assert kills >= 5
-    a, b = train.load(whole + ".model"), train.load(run + ".model")
-    assert a.history.epochs == b.history.epochs
-    assert all(np.array_equal(a.params[k], b.params[k]) for k in a.params)
-    (arrays_a, data_a), (arrays_b, data_b) = everything(whole), everything(run)
-    assert data_a == data_b
-    assert all(np.array_equal(arrays_a[k], arrays_b[k]) for k in arrays_a)
+    whole, run = tmp_path / "whole.ckpt", tmp_path / "run.ckpt"
+    train_to_the_end(whole, "numpy")
+    assert train_and_kill(run, "numpy", random.Random(seed), attempts=12) >= 5
+    assert differences(whole, run) == []
 
 
 def test_only_the_best_and_every_so_many(tmp_path):
