@@ -7,6 +7,7 @@ import pytest
 
 import pellucid as pel
 from pellucid.errors import AbstractValueError, DifferentiationError
+from pellucid.graph.show import notation
 
 
 @pytest.fixture
@@ -103,6 +104,23 @@ def test_arrays_and_other_operations():
     assert all("array" not in cell for row in reverse.rows[1] for cell in row)
     big = pel.record(lambda x: np.sum(x), np.ones((20, 30)))
     assert big.table("primal").rows[0][0][-1] == "20×30 array"
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        pytest.param(lambda x: np.ones((4, 2)) @ x[:, 0], id="product"),
+        pytest.param(lambda x: np.linalg.norm(x, "nuc"), id="nuclear-norm"),
+        pytest.param(lambda x: np.linalg.slogdet(x @ x.T)[1], id="slogdet"),
+        pytest.param(lambda x: np.sum(np.linalg.cholesky(x @ x.T)), id="cholesky"),
+        pytest.param(lambda x: np.median(x, axis=1), id="median"),
+        pytest.param(lambda x: np.cumprod(x, axis=0), id="cumprod"),
+    ],
+)
+def test_tangents_of_arguments_whose_shape_is_not_that_of_the_result(f):
+    x = np.array([[0.5, 2.0, -1.0], [1.5, 0.25, 3.0]])
+    tangents = pel.record(f, x).table("forward").rows[1]
+    assert tangents[-1][-1] == notation.text().number(pel.jvp(f, (x,), (np.ones_like(x),))[1])
 
 
 def test_what_cannot_be_traced():

@@ -30,7 +30,8 @@ def check_matrices(x: Any, operation: str, *, square: bool = True) -> None:
 def result_dtype(*xs: Spec, operation: str) -> Any:
     """float32 where all are, else float64, as NumPy has it."""
     for x in xs:
-        if np.dtype(x.dtype).kind not in "biuf" or x.dtype in (np.dtype(np.float16), np.dtype(np.longdouble)):
+        dtype = np.dtype(x.dtype)
+        if dtype.kind not in "biu" and dtype.str[1:] not in ("f4", "f8"):
             raise UnsupportedError(
                 f"{operation} computes in float32 and float64, not in {x.dtype}: convert with .astype"
             )

@@ -157,8 +157,9 @@ def _at_the_end(x: Any, axis: tuple[int, ...]) -> tuple[int, ...]:
 def together(x: Any, axis: tuple[int, ...]) -> Any:
     """These axes brought to the end as one."""
     order = _at_the_end(x, axis)
+    moved = x if order == tuple(range(len(order))) else np.transpose(x, order)
     rest = order[: len(order) - len(axis)]
-    return np.reshape(np.transpose(x, order), (*(x.shape[i] for i in rest), count(x, axis)))
+    return np.reshape(moved, (*(x.shape[i] for i in rest), count(x, axis)))
 
 
 def _others(x: Any, axis: tuple[int, ...]) -> Any:

@@ -70,10 +70,11 @@ def substitute(e: Expression, value_of: Callable[[Symbol], Any]) -> Expression:
     return e
 
 
-def of_rule(rule: Rule, d: Symbol, node: Tracer, names: Callable[[Any], Expression]) -> Expression:
+def of_rule(rule: Rule, d: Symbol, like: Any, node: Tracer, names: Callable[[Any], Expression]) -> Expression:
     """What a derivative rule of this node says, found by recording the rule itself on shapes.
 
-    `names` gives the formula for a tracer or constant of the node's own recording.
+    The incoming derivative `d` has the shape of `like`: an argument (forward mode) or the result (reverse). `names`
+    gives the formula for a tracer or constant of the node's own recording.
     """
     recording = Recording()
     known: dict[int, Expression] = {}
@@ -85,7 +86,7 @@ def of_rule(rule: Rule, d: Symbol, node: Tracer, names: Callable[[Any], Expressi
         known[id(tracer)] = e
         return tracer
 
-    incoming = variable(node.value, d)
+    incoming = variable(like, d)
     y = variable(node.value, names(node))
     xs = [variable(v, names(a)) for v, a in zip(node.inputs, node.args, strict=True)]
     result = rule(incoming, y, *xs, **node.settings)

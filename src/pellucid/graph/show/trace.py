@@ -118,7 +118,7 @@ class Trace:
             else:
                 rule = node.op.jvp[position]
                 assert rule is not None
-                e = of_rule(rule, dot, node, self._argument)
+                e = of_rule(rule, dot, node.inputs[position], node, self._argument)
             formulas.setdefault(node.index, []).append(e)
 
         push(self.tape, tangents, watch)
@@ -147,7 +147,7 @@ class Trace:
             rule = node.op.vjp[position]
             assert rule is not None
             x, bar = self.symbol(node.args[position]), self.bar(self.symbol(node))
-            formula = _times_one(of_rule(rule, bar, node, self._argument), bar)
+            formula = _times_one(of_rule(rule, bar, node.value, node, self._argument), bar)
             chain: Expression = Call("chain", (bar, Call("partial", (self.symbol(node), x))))
             if x.index is not None and node.args[position].index in self.adjoints:
                 formula, chain = (
