@@ -12,7 +12,7 @@ from pellucid.graph.core.primitive import FUNCTIONS
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api.doors import implements, unsupported
-from pellucid.graph.primitives import linalg
+from pellucid.graph.primitives import linalg, symmetric
 from pellucid.graph.primitives.control import stop_gradient
 from pellucid.graph.primitives.products import swap
 
@@ -47,12 +47,12 @@ def slogdet(a: Any) -> Any:
 
 @implements(np.linalg.cholesky)
 def cholesky(a: Any, *, upper: bool = False) -> Any:
-    return swap(linalg.cholesky(swap(a))) if upper else linalg.cholesky(a)
+    return swap(symmetric.cholesky(swap(a))) if upper else symmetric.cholesky(a)
 
 
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    pair = linalg.eigh(swap(a) if UPLO.upper() == "U" else a)
+    pair = symmetric.eigh(swap(a) if UPLO.upper() == "U" else a)
     return _EIGH(pair[..., 0], pair[..., 1:])
 
 

@@ -1,7 +1,7 @@
-"""Linear algebra on stacks of matrices: solve, determinants, Cholesky factors, eigenvalues, pseudoinverses.
+"""Linear algebra on stacks of matrices: solve, determinants, pseudoinverses.
 
 Matrices are the last two axes, all axes before them are the stack. Only values of LAPACK's are primitives; inverses and
-norms are made of them (numpy_api). cholesky and eigh read the lower triangle alone, so that is where derivatives go.
+norms are made of them (numpy_api).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def checked(operation: str, f: Callable[..., Any], *, square: bool = True) -> Ca
     return value
 
 
-def _spec(operation: str, shape: Callable[[Any], Any] = lambda shape: shape, *, square: bool = True) -> Any:
+def matrix_shape(operation: str, shape: Callable[[Any], Any] = lambda shape: shape, *, square: bool = True) -> Any:
     """The shape rule of a function of matrices."""
 
     def rule(a: Spec, **settings: Any) -> Spec:
@@ -85,14 +85,14 @@ def _dot(a: Any, b: Any) -> Any:
 # solve(a, b): b holds columns, (..., n, k)
 
 
-def check_solve(a: Any, b: Any, given: Any = None) -> tuple[Any, ...]:
-    """The shape of the stack, if these are equations. `given` is the shape that b had before."""
+def check_solve(a: Any, b: Any, vector: Any = None) -> tuple[Any, ...]:
+    """The shape of the stack, if these are equations. `vector` is the shape that b had before it was a column."""
     a, b = spec_of(a), spec_of(b)
     check_matrices(a, "solve")
     if b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         raise ShapeError(
             f"solve: {a.shape[-1]} equations of shape {format_shape(a.shape)} expect a right-hand side of shape (..., "
-            f"{a.shape[-1]}, k) or ({a.shape[-1]},), got {format_shape(b.shape if given is None else given)}"
+            f"{a.shape[-1]}, k) or ({a.shape[-1]},), got {format_shape(b.shape if vector is None else vector)}"
         )
     return broadcast([a.shape[:-2], b.shape[:-2]], "solve")
 
@@ -146,108 +146,30 @@ def _cofactors_vjp(d: Any, y: Any, a: Any) -> Any:
 cofactors = primitive(
     "cofactors",
     checked("cofactors", _cofactors),
-    shape=_spec("cofactors"),
+    shape=matrix_shape("cofactors"),
     jvp=(_cofactors_jvp,),
     vjp=(_cofactors_vjp,),
 )
 det = primitive(
     "det",
     checked("det", np.linalg.det),
-    shape=_spec("det", lambda shape: shape[:-2]),
+    shape=matrix_shape("det", lambda shape: shape[:-2]),
     jvp=(lambda d, y, a: _dot(d, cofactors(a)),),
     vjp=(lambda d, y, a: _matrices(d) * cofactors(a),),
 )
 log_abs_det = primitive(
     "log_abs_det",
     checked("slogdet", lambda a: np.linalg.slogdet(a)[1]),
-    shape=_spec("slogdet", lambda shape: shape[:-2]),
+    shape=matrix_shape("slogdet", lambda shape: shape[:-2]),
     jvp=(lambda d, y, a: _dot(d, swap(inverse(a))),),
     vjp=(lambda d, y, a: _matrices(d) * swap(inverse(a)),),
 )
 sign_of_det = primitive(
     "sign_of_det",
     checked("slogdet", lambda a: np.linalg.slogdet(a)[0]),
-    shape=_spec("slogdet", lambda shape: shape[:-2]),
+    shape=matrix_shape("slogdet", lambda shape: shape[:-2]),
     jvp=(None,),
     vjp=(None,),
-)
-
-
-# symmetric matrices, of which the lower triangle is read
-
-
-def _lower(x: Any, k: int = 0) -> Any:
-    return np.tri(x.shape[-1], k=k, dtype=x.dtype)
-
-
-def _mirrored(d: Any) -> Any:
-    """The symmetric matrix of which the lower triangle of `d` is one half."""
-    return d * _lower(d) + swap(d * _lower(d, -1))
-
-
-def _folded(g: Any) -> Any:
-    """The adjoint of `_mirrored`."""
-    return g * _lower(g) + swap(g) * _lower(g, -1)
-
-
-def _half(x: Any) -> Any:
-    """The lower triangle, with half of the diagonal."""
-    return x * (0.5 * (_lower(x) + _lower(x, -1)))
-
-
-def _cholesky_jvp(d: Any, y: Any, a: Any) -> Any:
-    return y @ _half(solve(y, swap(solve(y, _mirrored(d)))))
-
-
-def _cholesky_vjp(d: Any, y: Any, a: Any) -> Any:
-    t = swap(y)
-    return _folded(swap(solve(t, swap(solve(t, _half(t @ d))))))
-
-
-cholesky = primitive(
-    "cholesky",
-    checked("cholesky", np.linalg.cholesky),
-    shape=_spec("cholesky"),
-    jvp=(_cholesky_jvp,),
-    vjp=(_cholesky_vjp,),
-)
-
-
-# eigh: one array, the eigenvalues in front of the matrix of eigenvectors: (..., n, 1 + n)
-
-
-def _eigh(a: Any) -> Any:
-    w, v = np.linalg.eigh(a)
-    return np.concatenate([w[..., None], v], axis=-1)
-
-
-def _inverse_gaps(w: Any) -> Any:
-    """1 / (w_j - w_i), and 0 where the two are the same up to rounding: such vectors have no direction of their own."""
-    gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
-    scale = np.max(np.abs(w), axis=-1, keepdims=True) * (float(np.finfo(w.dtype).eps) * w.shape[-1])
-    apart = np.abs(gaps) > np.expand_dims(scale, -1)
-    return apart / np.where(apart, gaps, 1)
-
-
-def _eigh_jvp(d: Any, y: Any, a: Any) -> Any:
-    w, v = y[..., 0], y[..., 1:]
-    turned = swap(v) @ _mirrored(d) @ v
-    dw = np.sum(turned * np.eye(a.shape[-1], dtype=d.dtype), axis=-1, keepdims=True)
-    return np.concatenate([dw, v @ (_inverse_gaps(w) * turned)], axis=-1)
-
-
-def _eigh_vjp(d: Any, y: Any, a: Any) -> Any:
-    w, v = y[..., 0], y[..., 1:]
-    inner = _inverse_gaps(w) * (swap(v) @ d[..., 1:]) + d[..., :1] * np.eye(a.shape[-1], dtype=d.dtype)
-    return _folded(v @ inner @ swap(v))
-
-
-eigh = primitive(
-    "eigh",
-    checked("eigh", _eigh),
-    shape=_spec("eigh", lambda shape: (*shape[:-1], shape[-1] + 1)),
-    jvp=(_eigh_jvp,),
-    vjp=(_eigh_vjp,),
 )
 
 
@@ -273,7 +195,7 @@ def _pinv_vjp(d: Any, y: Any, a: Any, *, rcond: Any) -> Any:
 pinv = primitive(
     "pinv",
     checked("pinv", lambda a, *, rcond: np.linalg.pinv(a, rcond), square=False),
-    shape=_spec("pinv", lambda shape: (*shape[:-2], shape[-1], shape[-2]), square=False),
+    shape=matrix_shape("pinv", lambda shape: (*shape[:-2], shape[-1], shape[-2]), square=False),
     jvp=(_pinv_jvp,),
     vjp=(_pinv_vjp,),
 )

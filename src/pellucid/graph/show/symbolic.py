@@ -78,14 +78,14 @@ def to_sympy(graph: Graph, symbols: tuple[Any, ...] = ()) -> Any:
         "expit": lambda x: 1 / (1 + sympy.exp(-x)),
     }
     values: list[Any] = []
-    given = {str(symbol) for symbol in symbols}
+    taken = {str(symbol) for symbol in symbols}
 
     def argument(a: int | Literal) -> Any:
         return sympy.nsimplify(a.value) if isinstance(a, Literal) else values[a]
 
     for i, node in enumerate(graph.nodes):
         if node.op is None:
-            own = free_letter([node.name], lambda name: [name], given)  # the same name would be the same symbol
+            own = free_letter([node.name], lambda name: [name], taken)  # the same name would be the same symbol
             values.append(symbols[i] if i < len(symbols) else sympy.Symbol(own, real=True))
         elif node.op.name in formulas:
             values.append(formulas[node.op.name](*(argument(a) for a in node.args)))
