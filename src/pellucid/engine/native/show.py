@@ -15,6 +15,7 @@ from pellucid.engine.native.schedule import Barrier, Check, Combine, Step
 from pellucid.engine.native.values import Value, size_of
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.spec import Spec
+from pellucid.graph.show.names import CONSTANTS, VARIABLES, distinct, free_letter
 from pellucid.graph.show.program import type_text
 
 INFIX = {
@@ -33,15 +34,24 @@ INFIX = {
 
 
 class Names:
-    """Inputs by their names, kept arrays a1, a2, ..., what lives in registers v1, v2, ..."""
+    """Inputs by their names, kept arrays a1, a2, ..., what lives in registers v1, v2, ..., constants c1, c2, ...
+
+    Where an input has such a name, ours take another letter.
+    """
 
     def __init__(self, program: Program) -> None:
-        self.of: dict[int, str] = {x.number: _short(x.name) for x in program.lowered.inputs}
+        names = distinct([_short(x.name) for x in program.lowered.inputs])
+        self.of: dict[int, str] = dict(zip((x.number for x in program.lowered.inputs), names, strict=True))
+        most = range(1, len(program.lowered.values) + 1)
+        self.array, self.register, self.constant = (
+            free_letter(letters, lambda letter: [f"{letter}{i}" for i in most], set(names))
+            for letters in (("a", "b", "d"), VARIABLES, CONSTANTS)
+        )
         kept = [x for step in program.steps for x in step.writes]
         self.kept = {x.number for x in kept}
         for x in kept:
             if x.number not in self.of:
-                self.of[x.number] = f"a{len(self.of) - len(program.lowered.inputs) + 1}"
+                self.of[x.number] = f"{self.array}{len(self.of) - len(program.lowered.inputs) + 1}"
         self.passing = 0
         self.constants = 0
 
@@ -57,10 +67,10 @@ class Names:
         if x.number not in self.of:
             if x.op == "constant":
                 self.constants += 1
-                self.of[x.number] = f"c{self.constants}"
+                self.of[x.number] = f"{self.constant}{self.constants}"
             else:
                 self.passing += 1
-                self.of[x.number] = f"v{self.passing}"
+                self.of[x.number] = f"{self.register}{self.passing}"
         return self.of[x.number]
 
 
