@@ -156,7 +156,8 @@ class Model:
         model that has parameters goes on from them. `resume` goes on from a checkpoint of the same call, bit for
         bit. The run ends after `epochs`, `steps` or `max_time` (seconds), whichever is first, by a callback, or by
         Ctrl-C; `history.stopped` says why. `on_divergence` is "raise" or "stop". With `continued` a fit goes on exactly
-        where the last such fit ended, rule state, step and epoch numbers included: 4 epochs and 6 more are 10.
+        where the last such fit ended, rule state, step and epoch numbers included: 4 epochs and 6 more are 10. With
+        `verbose=False` nothing is printed.
         """
         if on_divergence not in ("raise", "stop", "ignore"):
             raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")

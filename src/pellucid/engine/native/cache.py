@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from pellucid.engine.native import loader
@@ -80,8 +81,8 @@ def _compiled(source: str, name: str) -> int:
     global compilations
     try:
         from pellucid.engine.native.door import machine_code
-    except Exception as error:  # missing, too old, broken: whatever an import may raise
-        raise EngineUnavailable(f"Numba cannot be imported ({error})") from error
+    except Exception as error:  # too old, broken
+        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
     compilations += 1
     try:
         code = machine_code(source, name)
@@ -201,8 +202,10 @@ def _check_engine() -> None:
     """EngineUnavailable where nothing could be compiled. What is on disk does not count: results depend on no cache."""
     try:
         loader.processor()
+        if find_spec("numba") is None:
+            raise ModuleNotFoundError("No module named 'numba'")
     except Exception as error:  # missing, broken: whatever an import may raise
-        raise EngineUnavailable(f"llvmlite cannot be imported ({error})") from error
+        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
     config = getattr(sys.modules.get("numba"), "config", None)
     setting = os.environ.get("NUMBA_DISABLE_JIT", "0") if config is None else config.DISABLE_JIT
     if str(setting).strip() not in ("", "0", "False"):
