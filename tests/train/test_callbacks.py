@@ -196,21 +196,28 @@ def test_divergence_is_located_and_the_last_good_parameters_are_kept():
     good = []
 
     class Keep(train.Callback):
+        def on_fit_begin(self, run):
+            self.first = dict(run.now.params)
+
         def on_batch_end(self, run):
             good.append({k: v.copy() for k, v in run.now.params.items()})
+
+    keep = Keep()
 
     with pytest.raises(
         train.Diverged, match=r"training diverged at step \d+.*not finite is the result of \w+ in \w+"
     ) as caught:
-        m.fit(X, R, epochs=50, verbose=False, callbacks=[Keep()])
+        m.fit(X, R, epochs=50, verbose=False, callbacks=[keep])
     assert "smaller learning rate" in str(caught.value)
     trouble = caught.value.trouble
     assert trouble.layer
     assert trouble.sizes
     assert trouble.step == len(good)
+    with np.errstate(all="ignore"):  # finite weights that predict nothing
+        assert not np.all(np.isfinite(m.net.predict(good[-1], X.astype("float32"))))
     for k, v in m.params.items():
-        assert np.all(np.isfinite(v))
-        assert_array_equal(v, good[-1][k])
+        assert_array_equal(v, keep.first[k])
+    assert np.all(np.isfinite(m.predict(X)))
 
 
 def test_divergence_as_a_reason_to_stop():

@@ -9,6 +9,11 @@ import numpy as np
 
 from pellucid.errors import PellucidError
 
+HELP = (
+    "What usually helps: a smaller learning rate (a tenth), gradient clipping (optim.ClipNorm(1.0)), standardised "
+    "inputs and targets, batch normalisation."
+)
+
 
 @dataclass(frozen=True)
 class Trouble:
@@ -20,13 +25,14 @@ class Trouble:
     operation: str
     sizes: tuple[tuple[str, float], ...]  # the largest absolute values before
     weights: tuple[tuple[str, float], ...]  # parameters that were already large
+    kept: str = "The last good parameters are kept."
 
     def __str__(self) -> str:
         if self.operation == "the update":
             return (
                 f"training diverged at step {self.step}: loss and gradient are finite, but the update made parameters "
                 "that are not (or a callback changed the gradient so). The learning rate is too large: take a tenth, "
-                "or clip the gradient (optim.ClipNorm(1.0)). The last good parameters are kept."
+                f"or clip the gradient (optim.ClipNorm(1.0)). {self.kept}"
             )
         where = f"in {self.layer}" if self.layer else "in the loss"
         before = ", ".join(f"{name} up to {size:.3g}" for name, size in self.sizes) or "nothing unusual before"
@@ -36,16 +42,29 @@ class Trouble:
         )
         if self.weights:
             text += " Large parameters: " + ", ".join(f"{name} up to {size:.3g}" for name, size in self.weights) + "."
-        return text + (
-            " What usually helps: a smaller learning rate (a tenth), gradient clipping (optim.ClipNorm(1.0)), "
-            "standardised inputs and targets, batch normalisation. The last good parameters are kept."
+        return f"{text} {HELP} {self.kept}"
+
+
+@dataclass(frozen=True)
+class ValidationTrouble:
+    """A validation loss that is not finite, though every step was."""
+
+    epoch: int
+    loss: float
+    kept: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"training diverged in epoch {self.epoch}: val_loss is {self.loss}, though the loss of every batch was "
+            "finite. The validation rows may lie far from those that are trained on: are they scaled alike? "
+            f"{HELP} on_divergence='ignore' goes on. {self.kept}"
         )
 
 
 class Diverged(PellucidError, ArithmeticError):
-    """Training met a loss or gradient that is not finite."""
+    """Training met a loss or gradient, or a validation loss, that is not finite."""
 
-    def __init__(self, trouble: Trouble) -> None:
+    def __init__(self, trouble: Trouble | ValidationTrouble) -> None:
         super().__init__(str(trouble))
         self.trouble = trouble
 

@@ -93,9 +93,10 @@ def refuse_other_than_numbers(X: Any, who: str = "X") -> None:
         what = _what(column)
         if what is not None:
             where = f"column {place}" if name is None else f"column {place} ({name!r})"
-            dtype = getattr(column, "dtype", None)
+            example = next((value for value in np.asarray(column) if isinstance(value, str | bytes)), None)
+            seen = "" if example is None else f" (could not convert string to float: {example!r:.40})"
             raise ShapeError(
-                f"{who}, {where}, has dtype {dtype}: a network takes numbers, not {what}. {REMEDIES[what]}"
+                f"{who}, {where}, has dtype {column.dtype}: a network takes numbers, not {what}{seen}. {REMEDIES[what]}"
             )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.batches import Stream
+from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
 from pellucid.train.model import Model
+from pellucid.train.retreat import Soundness, soundness
 from pellucid.train.step import Snapshot, Trainer, mean_names, measured
 
 
@@ -42,6 +45,7 @@ def fit_lbfgs(
     import scipy.optimize
 
     minimize: Any = scipy.optimize.minimize
+    before = model.params, model.state, model.features
     data, _ = model._data(X, y, None, sample_weight, None, seed)
     if isinstance(data, Stream):
         raise TypeError("fit_lbfgs needs all rows at once: give arrays X and y, not batches")
@@ -55,8 +59,9 @@ def fit_lbfgs(
     means: dict[str, float] = {}  # of the point that was looked at last
 
     def cost(v: Any) -> tuple[float, Any]:
-        (value, (_, parts)), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
-        means.update(measured(value, 0.0, 0.0, parts).means)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the line search turns back by itself
+            (value, (_, parts)), gradient = trainer.gradients(Snapshot(back(v), model.state, {}), batch, 0, settings)
+            means.update(measured(value, 0.0, 0.0, parts).means)
         return float(value), np.concatenate([gradient[name].ravel() for name in model.params]).astype(np.float64)
 
     def note(intermediate_result: Any) -> None:
@@ -67,6 +72,11 @@ def fit_lbfgs(
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
     found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)
     made = Variables(back(found.x), model.state)
+    if soundness(trainer, *made, [batch]) is not Soundness.LEARNS:
+        now = Snapshot(*made, {})
+        trouble = locate(trainer, now, batch, len(history), settings, float(found.fun))
+        model.params, model.state, model.features = before
+        raise Diverged(replace(trouble, kept="The model has the parameters that it had before."))
     model.params, model.state = population_statistics(model.net, made, [batch.X])  # those that belong to the result
     history.stopped, history.converged = str(found.message), bool(found.success)
     model.history = history

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from pellucid.errors import PellucidError, ShapeError
 from pellucid.optim import Schedule
 from pellucid.train.batches import Batch, Rows, Stream
 from pellucid.train.callbacks import EVENTS, Callback, CallbackError
-from pellucid.train.divergence import Diverged, locate
+from pellucid.train.divergence import Diverged, Trouble, ValidationTrouble, locate
 from pellucid.train.history import History
+from pellucid.train.retreat import Mark, Soundness, go_back, sound
 from pellucid.train.step import Snapshot, Trainer, mean_names, measured, squared_norm
 
 INTERRUPTED = "interrupted by the user (Ctrl-C)"
@@ -80,6 +81,8 @@ class Run:
     resumed: tuple[str | None, int | None] = (None, None)  # engine and threads of the checkpoint that it goes on from
     compiled: Any = None  # the native engine's step, where it is used
     _sums: dict[str, float] = field(default_factory=dict)  # of what the epoch has the mean of
+    trouble: Trouble | ValidationTrouble | None = None  # what made it diverge
+    begins: tuple[Mark, ...] = ()  # where the run, the last epoch and this one began
     _weight: float = 0.0
     _now: Snapshot | None = None
 
@@ -153,7 +156,24 @@ class Run:
         self.stopped = self.stopped or reason
 
     def begin_epoch(self, epoch: int) -> None:
+        self.begins = (self.begins[0], *self.begins[1:][-1:], Mark(epoch - 1, self.step, 0, self._now))
         self.epoch, self._sums, self._weight = epoch, dict.fromkeys(self.means, 0.0), 0.0
+
+    def return_to(self, mark: Mark) -> None:
+        """Be there again."""
+        self.epoch, self.step, self.batch = mark.epoch, mark.step, mark.batch
+        if mark.now is None:
+            self.compiled.rewind(self)
+        else:
+            rule = mark.now.rule or self.trainer.optimizer.init(mark.now.params)
+            self.now = Snapshot(mark.now.params, mark.now.state, rule)
+
+    def diverge(self, trouble: Trouble | ValidationTrouble, batch: Batch | None = None) -> None:
+        """End the run, by an error if that is asked for, with the last parameters whose predictions are finite."""
+        self.trouble = trouble = replace(trouble, kept=go_back(self, batch))
+        self.stop(str(trouble))
+        if self.plan.on_divergence == "raise":
+            raise Diverged(trouble)
 
     def end_epoch(self) -> None:
         """The row of the history."""
@@ -164,11 +184,14 @@ class Run:
             "lr": self.lr,
         }
         if self.plan.validation is not None and self.plan.evaluate is not None:
-            found = self.plan.evaluate(*self.glance(), self.plan.validation)
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is told below
+                found = self.plan.evaluate(*self.glance(), self.plan.validation)
             row |= {f"val_{name}": value for name, value in found.items()}
         self.logs = row
         self.history.epochs.append(row)
         self.batch = 0
+        if not math.isfinite(row.get("val_loss", 0.0)) and self.plan.on_divergence != "ignore":
+            self.diverge(ValidationTrouble(self.epoch, row["val_loss"]))
 
     def emit(self, event: str) -> None:
         """Tell the callbacks; an error inside one names it and the event. The end is told to all of them."""
@@ -204,6 +227,7 @@ def train(run: Run) -> None:
     """The loop itself."""
     begin = time.monotonic() - run.elapsed
     listening = {event: any(c.handles(event) for c in run.callbacks) for event in EVENTS}
+    run.begins = (Mark(run.epoch, run.step, run.batch, run._now or run.start),)
     try:
         run.emit("fit_begin")
         check_limits(run)
@@ -226,8 +250,9 @@ def train(run: Run) -> None:
             if not run.stopped or run.batch == run.steps_per_epoch:
                 run.end_epoch()
                 run.elapsed = time.monotonic() - begin
-                run.emit("epoch_end")
-                run.emit("checkpoint")
+                if run.trouble is None:
+                    run.emit("epoch_end")
+                    run.emit("checkpoint")
         run.stop(f"all {run.plan.epochs} epochs done")
     except KeyboardInterrupt:
         run.stop(INTERRUPTED)
@@ -241,6 +266,8 @@ def train(run: Run) -> None:
                 run.compiled.catch_up(run)
         run.history.stopped = run.stopped
         run.emit("fit_end")
+        if run.trouble is not None and run.final is not None and sound(run, *run.final) is Soundness.BROKEN:
+            run.final = None
 
 
 def parts(run: Run, listening: dict[str, bool]) -> Iterator[bool]:
@@ -270,11 +297,7 @@ def advance(run: Run, batch: Batch, split: bool) -> bool:
         else:
             new, step = trainer.step(run.now, batch, t, given, settings)
     if not step.finite and run.plan.on_divergence != "ignore":
-        trouble = locate(trainer, run.now, batch, t, settings, step.objective)
-        if run.plan.on_divergence == "raise":
-            run.stop(str(trouble))
-            raise Diverged(trouble)
-        run.stop(str(trouble))
+        run.diverge(locate(trainer, run.now, batch, t, settings, step.objective), batch)
         return False
     run.now, run.gradient_norm, run.numbers = new, step.gradient_norm, numbers
     run.loss, run.objective = step.means["loss"], step.objective

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -155,9 +156,12 @@ class Model:
         (X, y[, weights]), a fraction (stratified for classes), or row numbers; those rows are never trained on. A
         model that has parameters goes on from them. `resume` goes on from a checkpoint of the same call, bit for
         bit. The run ends after `epochs`, `steps` or `max_time` (seconds), whichever is first, by a callback, or by
-        Ctrl-C; `history.stopped` says why. `on_divergence` is "raise" or "stop". With `continued` a fit goes on exactly
-        where the last such fit ended, rule state, step and epoch numbers included: 4 epochs and 6 more are 10. With
-        `verbose=False` nothing is printed.
+        Ctrl-C; `history.stopped` says why. With `continued` a fit goes on exactly where the last such fit ended, rule
+        state, step and epoch numbers included: 4 epochs and 6 more are 10. With `verbose=False` nothing is printed.
+
+        A loss, gradient or validation loss that is not finite is met by `on_divergence`: "raise" (`train.Diverged`),
+        "stop", or "ignore". In the first two cases the model ends with the last parameters that give finite predictions
+        for all rows, those that are trained on and those that check; the message says which they are.
         """
         if on_divergence not in ("raise", "stop", "ignore"):
             raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")
@@ -391,7 +395,10 @@ class Model:
             scores.append(s)
             total, weight = total + float(self.loss(s, batch.y, batch.weights)) * batch.weight, weight + batch.weight
         everything = np.concatenate(scores)
-        return {"loss": total / weight} | {m.name: m(rows.y, everything, self.loss, rows.weights) for m in self.metrics}
+        finite = all_finite(everything)  # metrics of scikit-learn raise where a number is none
+        return {"loss": total / weight} | {
+            m.name: m(rows.y, everything, self.loss, rows.weights) if finite else math.nan for m in self.metrics
+        }
 
     def _predicted(self, X: Any, what: str) -> Any:
         ready = type(X) is np.ndarray and X.dtype == self.dtype and X.shape[1:] == self.features and bool(self.params)

@@ -21,7 +21,7 @@ from pellucid.engine.native.work import seconds, threads_for
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.batches import Rows
-from pellucid.train.divergence import Diverged, locate
+from pellucid.train.divergence import locate
 from pellucid.train.step import RESULTS, Snapshot
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class Compiled:
         self.constant = run.trainer.optimizer.constant and not run.plan.settings
         self.put(run.now, run)
         if not run.step:  # a rule's first state can be made again, so nobody keeps it
-            self.base = Position(Snapshot(run.now.params, run.now.state, {}), 0)
-        run.start = self.base.now
+            self.past = [Position(Snapshot(run.now.params, run.now.state, {}), 0)]
+        run.start = self.past[-1].now
         run.trainer.engine = "native"
         run.touch()
 
@@ -117,13 +117,16 @@ class Compiled:
     def put(self, now: Snapshot, run: Run) -> None:
         """Go on from here."""
         self.stepper.load([leaf for tree in (now.params, now.state, now.rule) for leaf in flatten(tree)[0]])
-        self.base = Position(now, run.step)
+        self.past = [Position(now, run.step)]
 
     def take(self, run: Run) -> Snapshot:
         """A copy of the state as it is now."""
         self.catch_up(run)
         now = self._nest(self.stepper.read())
-        self.base = Position(now, run.step)
+        self.past.append(Position(now, run.step))
+        known = [position.step for position in self.past]
+        needed = {max((s for s in known if s <= mark.step), default=known[0]) for mark in run.begins} | {run.step}
+        self.past = [position for position in self.past if position.step in needed]
         return now
 
     def hand_over(self) -> bool:
@@ -256,9 +259,7 @@ class Compiled:
         batch = self.source.take(order[at : at + self.rows])
         settings = numbers_at(run, run.step)[1]
         trouble = locate(run.trainer, run.now, batch, run.step, settings, float(results[first + steps, 0]))
-        run.stop(str(trouble))
-        if run.plan.on_divergence == "raise":
-            raise Diverged(trouble)
+        run.diverge(trouble, batch)
         return False
 
     def _put_sums(self, run: Run, sums: list[float]) -> None:
@@ -273,12 +274,17 @@ class Compiled:
             run.numbers = numbers_of(run, run.step + steps - 1)
         run.step, run.batch = run.step + steps, run.batch + steps
 
+    def rewind(self, run: Run) -> None:
+        """Be where the run says that it stands, further back than now."""
+        self.past = [position for position in self.past if position.step <= run.step] or self.past[:1]
+        self._again(run)
+
     def _again(self, run: Run) -> None:
         """From the last snapshot to where the run stands."""
-        base = self.base
+        past, base = self.past, self.past[-1]
         rule = base.now.rule or run.trainer.optimizer.init(base.now.params)
         self.put(Snapshot(base.now.params, base.now.state, rule), run)
-        self.base = base
+        self.past = past
         step, count = base.step, self.count
         while step < run.step:
             epoch, batch = self.epoch + (step - self.begin) // count, (step - self.begin) % count

@@ -28,7 +28,7 @@ class Streamed(Compiled):
 
     Where nobody knows how many will come, the first `later` steps are made by NumPy: then there were enough of them for
     compiling to pay, or there are enough epochs of the length of those before. The state is kept at the beginning of
-    every block of batches: that is where a replay begins.
+    every block of batches, where a replay begins, and at the marks of the run.
     """
 
     def __init__(self, run: Run, threads: int, later: int) -> None:
@@ -113,7 +113,9 @@ class Streamed(Compiled):
             self.put(now, run)
         self.feed(data)
         self.skipped, self.epoch, self.begin, self.factors = run.batch, run.epoch, run.step, []
-        self.base = Position(self._nest(self.stepper.read()), run.step)
+        marks = {mark.step for mark in run.begins}
+        here = Position(self._nest(self.stepper.read()), run.step)
+        self.past = [*(position for position in self.past if position.step in marks), here]
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         return False  # the next epoch is not there yet

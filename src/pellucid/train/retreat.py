@@ -1,0 +1,88 @@
+"""Where a run that diverged goes back to: the last parameters whose predictions are finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.train.batches import Batch
+from pellucid.train.step import Snapshot
+
+if TYPE_CHECKING:
+    from pellucid.train.loop import Run
+
+CHUNK = 8192
+"""Rows that are looked at together."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place in a run to which it can go back. Without a snapshot the engine has to find the state again."""
+
+    epoch: int
+    step: int
+    batch: int
+    now: Snapshot | None
+
+
+class Soundness(IntEnum):
+    """What parameters are good for, on some rows."""
+
+    BROKEN = 0  # predictions that are not finite
+    PREDICTS = 1  # finite predictions, but a loss that is not: a target may be out of reach
+    LEARNS = 2  # both are finite
+
+
+def soundness(trainer: Any, params: Any, state: Any, batches: Iterable[Any]) -> Soundness:
+    """The worst of what all these rows tell."""
+    worst = Soundness.LEARNS
+    for batch in batches:
+        with np.errstate(all="ignore"):
+            scores = trainer.net.predict(params, batch.X, state)
+            predictions, loss = trainer.loss.link(scores), trainer.loss(scores, batch.y, batch.weights)
+        if not np.isfinite(scores).all() or not np.isfinite(predictions).all():
+            return Soundness.BROKEN
+        if not np.isfinite(loss):
+            worst = Soundness.PREDICTS
+    return worst
+
+
+def go_back(run: Run, batch: Batch | None = None) -> str:
+    """To the last parameters whose predictions are finite; says which those are. `batch` is the one that was next.
+
+    Places are where it stands, where this epoch and the one before began, and where the run began (a step that breaks
+    the parameters is seen one step later, which may be in the next epoch). Those with finite losses, too, go first.
+    """
+    here = Mark(run.epoch, run.step, run.batch, run.now)
+    places: list[tuple[Soundness, Mark]] = []
+    for mark in (here, *reversed(run.begins)):
+        if mark is not here:
+            run.return_to(mark)
+        places.append((sound(run, *run.glance(), batch), mark))
+        if places[-1][0] is Soundness.LEARNS:
+            break
+    best, mark = max(places, key=lambda place: place[0])  # the latest among equals
+    if best is Soundness.BROKEN:
+        run.return_to(run.begins[0])
+        return "No parameters of this run give finite predictions: those that it began with are kept."
+    if mark is not places[-1][1]:
+        run.return_to(mark)
+    if mark is here:
+        return "The last good parameters are kept."
+    when = f"after epoch {mark.epoch}" if mark.epoch else "ahead of the first step"
+    return f"The last parameters give predictions or losses that are not finite: those {when} are kept."
+
+
+def sound(run: Run, params: Any, state: Any, batch: Batch | None = None) -> Soundness:
+    """Of all rows to train on and to check; where batches come from outside, of the first and the next one."""
+    data, held = run.plan.data, run.plan.validation
+    parts: list[Iterable[Batch]] = [] if batch is None else [[batch]]
+    parts.append(data.example.batches(CHUNK))
+    if held is not None:
+        parts.append(held.batches(CHUNK))
+    return soundness(run.trainer, params, state, chain.from_iterable(parts))
