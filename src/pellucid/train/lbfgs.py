@@ -12,7 +12,7 @@ from pellucid.train.batches import Stream
 from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
 from pellucid.train.model import Model
-from pellucid.train.retreat import Soundness, soundness
+from pellucid.train.retreat import soundness
 from pellucid.train.step import Snapshot, Trainer, mean_names, measured
 
 
@@ -72,7 +72,8 @@ def fit_lbfgs(
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
     found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)
     made = Variables(back(found.x), model.state)
-    if soundness(trainer, *made, [batch]) is not Soundness.LEARNS:
+    outcome = soundness(trainer, *made, [batch])
+    if not (outcome.predicts and outcome.learns):
         now = Snapshot(*made, {})
         trouble = locate(trainer, now, batch, len(history), settings, float(found.fun))
         model.params, model.state, model.features = before

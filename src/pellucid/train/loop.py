@@ -20,7 +20,7 @@ from pellucid.train.batches import Batch, Rows, Stream
 from pellucid.train.callbacks import EVENTS, Callback, CallbackError
 from pellucid.train.divergence import Diverged, Trouble, ValidationTrouble, locate
 from pellucid.train.history import History
-from pellucid.train.retreat import Mark, Soundness, go_back, sound
+from pellucid.train.retreat import Mark, go_back, sound
 from pellucid.train.step import Snapshot, Trainer, mean_names, measured, squared_norm
 
 INTERRUPTED = "interrupted by the user (Ctrl-C)"
@@ -266,7 +266,7 @@ def train(run: Run) -> None:
                 run.compiled.catch_up(run)
         run.history.stopped = run.stopped
         run.emit("fit_end")
-        if run.trouble is not None and run.final is not None and sound(run, *run.final) is Soundness.BROKEN:
+        if run.trouble is not None and run.final is not None and not sound(run, *run.final).predicts:
             run.final = None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -30,26 +29,32 @@ class Mark:
     now: Snapshot | None
 
 
-class Soundness(IntEnum):
-    """What parameters are good for, on some rows."""
+@dataclass(frozen=True, order=True)
+class Soundness:
+    """What parameters are good for, on some rows: the more of them are predicted, the better."""
 
-    BROKEN = 0  # predictions that are not finite
-    PREDICTS = 1  # finite predictions, but a loss that is not: a target may be out of reach
-    LEARNS = 2  # both are finite
+    predicted: int  # rows with finite predictions
+    learns: bool  # is the loss of all rows finite? (Not so where a target is out of reach.)
+    rows: int
+
+    @property
+    def predicts(self) -> bool:
+        """Are all predictions finite?"""
+        return self.predicted == self.rows
 
 
 def soundness(trainer: Any, params: Any, state: Any, batches: Iterable[Any]) -> Soundness:
-    """The worst of what all these rows tell."""
-    worst = Soundness.LEARNS
+    """What all these rows tell."""
+    predicted, rows, learns = 0, 0, True
     for batch in batches:
         with np.errstate(all="ignore"):
             scores = trainer.net.predict(params, batch.X, state)
             predictions, loss = trainer.loss.link(scores), trainer.loss(scores, batch.y, batch.weights)
-        if not np.isfinite(scores).all() or not np.isfinite(predictions).all():
-            return Soundness.BROKEN
-        if not np.isfinite(loss):
-            worst = Soundness.PREDICTS
-    return worst
+        n = len(scores)
+        finite = (np.isfinite(each).reshape(n, -1).all(axis=1) for each in (scores, predictions))
+        predicted, rows = predicted + int(np.sum(np.logical_and(*finite))), rows + n
+        learns = learns and bool(np.isfinite(loss))
+    return Soundness(predicted, learns, rows)
 
 
 def go_back(run: Run, batch: Batch | None = None) -> str:
@@ -57,6 +62,7 @@ def go_back(run: Run, batch: Batch | None = None) -> str:
 
     Places are where it stands, where this epoch and the one before began, and where the run began (a step that breaks
     the parameters is seen one step later, which may be in the next epoch). Those with finite losses, too, go first.
+    Where none predicts all rows (some row is out of reach), those that predict the most are taken.
     """
     here = Mark(run.epoch, run.step, run.batch, run.now)
     places: list[tuple[Soundness, Mark]] = []
@@ -64,17 +70,20 @@ def go_back(run: Run, batch: Batch | None = None) -> str:
         if mark is not here:
             run.return_to(mark)
         places.append((sound(run, *run.glance(), batch), mark))
-        if places[-1][0] is Soundness.LEARNS:
+        if places[-1][0].predicts and places[-1][0].learns:
             break
     best, mark = max(places, key=lambda place: place[0])  # the latest among equals
-    if best is Soundness.BROKEN:
-        run.return_to(run.begins[0])
-        return "No parameters of this run give finite predictions: those that it began with are kept."
     if mark is not places[-1][1]:
         run.return_to(mark)
+    when = f"after epoch {mark.epoch}" if mark.epoch else "ahead of the first step"
+    if not best.predicts:
+        which = "the last ones" if mark is here else f"those {when}"
+        return (
+            f"No parameters of this run give finite predictions for all rows; kept are {which}, which do so for "
+            f"{best.predicted} of {best.rows}."
+        )
     if mark is here:
         return "The last good parameters are kept."
-    when = f"after epoch {mark.epoch}" if mark.epoch else "ahead of the first step"
     return f"The last parameters give predictions or losses that are not finite: those {when} are kept."
 
 
