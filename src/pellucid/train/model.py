@@ -16,6 +16,7 @@ from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
+from pellucid.train import model_views
 from pellucid.train.batches import Rows, Stream, all_finite, as_inputs, class_weights, is_stream, rows_of, split_rows
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
@@ -97,6 +98,12 @@ class Model:
         self.history = History()
         self.progress: Progress | None = None
         self._compiled = Compiled() if engine == "native" else None
+
+    def __repr__(self) -> str:
+        return model_views.line(self)
+
+    def _repr_html_(self) -> str:
+        return model_views.html(self)
 
     # training
 
