@@ -263,7 +263,7 @@ def test_small_rates_fill_their_picture():
 
 
 def test_nothing_to_draw_says_so():
-    with pytest.raises(ValueError, match="no epochs to draw"):
+    with pytest.raises(ValueError, match="no epochs yet: there is nothing to draw"):
         train.History().plot()
     with pytest.raises(ValueError, match="of is one of 'activations'"):
         nn.plot_layer_histograms(deep(), "weights")

@@ -6,9 +6,11 @@ The HTML has no colours of its own, so that it can be read on light and on dark 
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
+
+import numpy as np
 
 WORD = 40
 """Characters of a value that `brief` shows as it is; longer ones are counted."""
@@ -31,6 +33,17 @@ def short(value: float) -> str:
     return f"{float(value):.4g}"
 
 
+def counted(arrays: Mapping[str, Any]) -> str:
+    """Named arrays by how much they hold.
+
+    >>> counted({"weight": np.ones((3, 4)), "bias": np.ones(4)}), counted({})
+    ('2 arrays of 16 numbers', 'none')
+    """
+    if not arrays:
+        return "none"
+    return f"{plural(len(arrays), 'array')} of {plural(sum(map(np.size, arrays.values())), 'number')}"
+
+
 def brief(record: Any) -> str:
     """A record by its fields: what is short as it is, what is long by its size.
 
@@ -46,9 +59,12 @@ def _field(name: str, value: Any) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{name}: {'×'.join(map(str, shape))} {value.dtype}"
-    text = short(value) if isinstance(value, float) else repr(value)
-    if len(text) <= WORD and "\n" not in text:
+    many = hasattr(value, "__len__") and len(value) > WORD  # not written out, only to be counted
+    text = "" if many else short(value) if isinstance(value, float) else repr(value)
+    if text and len(text) <= WORD and "\n" not in text:
         return f"{name}={text}"
+    if isinstance(value, str):
+        return f"{name}={value[: WORD - 6]!r}..."
     return f"{name}: {plural(len(value), 'item')}" if hasattr(value, "__len__") else f"{name}: {type(value).__name__}"
 
 
@@ -67,9 +83,18 @@ class Brief:
         return page(str(self))
 
 
-def page(text: str) -> str:
-    """Text in columns, as it is."""
-    return f"<pre style='line-height:1.3;overflow-x:auto'>{html.escape(text)}</pre>"
+def page(text: str, lines: int | None = None) -> str:
+    """Text in columns, as it is; with a limit, its first lines.
+
+    >>> print(page("a < b\\nb\\nc", lines=2))
+    <pre>a &lt; b
+    b
+    … 1 more line: print it to see all</pre>
+    """
+    shown = text.splitlines()
+    if lines is not None and len(shown) > lines:
+        shown = [*shown[:lines], f"… {plural(len(shown) - lines, 'more line')}: print it to see all"]
+    return f"<pre>{html.escape(chr(10).join(shown))}</pre>"
 
 
 def folded(title: str, text: str) -> str:

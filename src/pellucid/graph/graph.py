@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +20,7 @@ from pellucid.graph.show import svg as pictures
 from pellucid.graph.show.names import distinct
 from pellucid.graph.show.picture import drawing
 from pellucid.graph.show.table import Table, trace_table
+from pellucid.markup import page
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class Graph:
         return f"<Graph {self.name}: {self.inputs} inputs, {len(self.operations)} operations; print it for the program>"
 
     def _repr_html_(self) -> str:
-        """Notebooks show a picture, or the program where it would be too large."""
-        return self.svg() if len(self) <= 60 else f"<pre>{html.escape(str(self))}</pre>"
+        """Notebooks show a picture, or the beginning of the program where it would be too large."""
+        return self.svg() if len(self) <= 60 else page(str(self), lines=60)
 
     @property
     def operations(self) -> tuple[Node, ...]:

@@ -15,6 +15,7 @@ from pellucid.autodiff import jacobian
 from pellucid.engine import run
 from pellucid.graph import Graph, Node, record
 from pellucid.graph.primitives.control import custom_rule
+from pellucid.markup import Brief
 
 MODES = ("forward", "reverse")
 PACKING = frozenset({"reshape", "concatenate", "transpose", "broadcast_to"})
@@ -79,8 +80,8 @@ def speelpenning(w: Sequence[Any]) -> Any:
     return v
 
 
-@dataclass(frozen=True)
-class SpeelpenningCosts:
+@dataclass(frozen=True, repr=False)
+class SpeelpenningCosts(Brief):
     """Operations for the whole gradient of a product of d factors, and how they grow: about d to the exponent."""
 
     d: tuple[int, ...]
@@ -137,8 +138,8 @@ class DirectionCost:
     operations: int
 
 
-@dataclass(frozen=True)
-class DirectionCosts:
+@dataclass(frozen=True, repr=False)
+class DirectionCosts(Brief):
     """Both modes for a function with many outputs and for one with many inputs."""
 
     n: int

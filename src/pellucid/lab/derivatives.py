@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pellucid.autodiff import grad, jvp, numerical_grad
 from pellucid.graph import record
 from pellucid.lab.costs import evaluated, text_table
+from pellucid.markup import Brief
 
 
 def logistic_map(n: int) -> Callable[[Any], Any]:
@@ -69,8 +70,8 @@ class Way:
     operations: int
 
 
-@dataclass(frozen=True)
-class FourWays:
+@dataclass(frozen=True, repr=False)
+class FourWays(Brief):
     """The derivative of l_n at x in every way. `exact` is a ratio of integers, rounded once."""
 
     n: int
@@ -169,8 +170,8 @@ def lecture_forms() -> tuple[LectureForm, ...]:
     return tuple(forms)
 
 
-@dataclass(frozen=True)
-class Swell:
+@dataclass(frozen=True, repr=False)
+class Swell(Brief):
     """For each n: operations in the formulas of l_n and l_n', and nodes of the graph that reverse mode makes."""
 
     n: tuple[int, ...]
@@ -210,8 +211,8 @@ def expression_swell(n_max: int = 8) -> Swell:
     return Swell(*zip(*rows, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class DifferenceErrors:
+@dataclass(frozen=True, eq=False, repr=False)
+class DifferenceErrors(Brief):
     """Errors of difference quotients for each step h, the slopes of error against h, and the best steps."""
 
     h: NDArray[np.float64]

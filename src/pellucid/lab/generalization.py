@@ -11,6 +11,7 @@ from numpy.polynomial import Polynomial
 
 from pellucid.estimators.ensembles.bias import BiasVariance, bias_variance
 from pellucid.lab.costs import text_table
+from pellucid.markup import Brief
 
 NOISE = 0.3
 """Deviation of the targets around the curve, as in Bishop (2006, section 1.1)."""
@@ -41,8 +42,8 @@ def rmse(y: Any, predicted: Any) -> float:
     return float(np.sqrt(np.mean((np.asarray(y, float) - predicted) ** 2)))
 
 
-@dataclass(frozen=True)
-class CurveFits:
+@dataclass(frozen=True, repr=False)
+class CurveFits(Brief):
     """Polynomials of several degrees through the same points; errors on these and on fresh ones.
 
     `largest` is the largest coefficient of each, in powers of x.
@@ -104,8 +105,8 @@ def curve_fits(
     )
 
 
-@dataclass(frozen=True)
-class MoreData:
+@dataclass(frozen=True, repr=False)
+class MoreData(Brief):
     """For each number of points the median error of one degree, on these points and on fresh ones."""
 
     degree: int
@@ -166,8 +167,8 @@ class _Noting:
         return self.estimator.predict(X)
 
 
-@dataclass(frozen=True)
-class BySize:
+@dataclass(frozen=True, repr=False)
+class BySize(Brief):
     """Bias², variance and errors of models of several sizes. `train` is the mean squared error on training rows."""
 
     sizes: tuple[int, ...]

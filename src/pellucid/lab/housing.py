@@ -14,21 +14,22 @@ from pellucid import datasets, nn, optim
 from pellucid.estimators import BaggedMLPRegressor, MLPRegressor, TablePreprocessor
 from pellucid.lab.costs import text_table
 from pellucid.lab.generalization import rmse
+from pellucid.markup import Brief
 from pellucid.train import EarlyStopping, History, Model
 
 HIDDEN = (64, 64)
 
 
-@dataclass(frozen=True)
-class Part:
+@dataclass(frozen=True, repr=False)
+class Part(Brief):
     """Rows with one role.   X: (n, features), y: (n,), in 100,000 dollars"""
 
     X: Any
     y: Any
 
 
-@dataclass(frozen=True)
-class Housing:
+@dataclass(frozen=True, repr=False)
+class Housing(Brief):
     """The California table in three roles. Scales and medians come from the training rows alone."""
 
     train: Part
@@ -53,8 +54,8 @@ def housing(train: int = 400, validation: int = 600, seed: int = 0) -> Housing:
     return Housing(*(Part(scaled[rows], values[rows]) for rows in parts))
 
 
-@dataclass(frozen=True)
-class Stopping:
+@dataclass(frozen=True, repr=False)
+class Stopping(Brief):
     """Two runs from the same weights: one that stops early, and one that goes on to the last epoch.
 
     `history` is of the longer one, `best_epoch` and `stopped_epoch` are of the one that stopped. Test errors are RMSE
@@ -138,8 +139,8 @@ def _regressor(seed: int | None = None, **settings: Any) -> MLPRegressor:
     )
 
 
-@dataclass(frozen=True)
-class Averaging:
+@dataclass(frozen=True, repr=False)
+class Averaging(Brief):
     """Test RMSE of every member, and of the average of the first 1, 2, ... members."""
 
     members: tuple[float, ...]
@@ -185,8 +186,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Ablation:
+@dataclass(frozen=True, repr=False)
+class Ablation(Brief):
     """RMSE on training and test rows for each variant, one column for each seed (weights and split): (4, seeds)"""
 
     variants: tuple[str, ...]

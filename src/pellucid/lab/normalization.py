@@ -22,8 +22,8 @@ def rings(n: int = 300, seed: int = 0) -> tuple[Any, Any]:
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
 
 
-@dataclass(frozen=True)
-class BatchSizes:
+@dataclass(frozen=True, repr=False)
+class BatchSizes(Brief):
     """For each batch size the validation loss with batch norm, and with layer norm, after the same number of steps."""
 
     sizes: tuple[int, ...]
@@ -45,8 +45,8 @@ def batch_size_sweep(sizes: tuple[int, ...] = (2, 4, 8, 16, 64), steps: int = 30
     return BatchSizes(sizes, found["batch"], found["layer"])
 
 
-@dataclass(frozen=True)
-class Drift:
+@dataclass(frozen=True, repr=False)
+class Drift(Brief):
     """Over the steps: how far the mean input of the second hidden layer's activation has moved (in deviations at the
     start), and how much the gradient changes along its own step, relative to the length of the step."""
 

@@ -13,11 +13,12 @@ from pellucid.autodiff import grad
 from pellucid.estimators import TablePreprocessor
 from pellucid.lab.costs import text_table
 from pellucid.lab.normalization import rings
+from pellucid.markup import Brief
 from pellucid.train import Model
 
 
-@dataclass(frozen=True)
-class Signs:
+@dataclass(frozen=True, repr=False)
+class Signs(Brief):
     """Gradients of one unit's weights, one for each sample: (n, features), and their mean, the step of a batch."""
 
     gradients: Any
@@ -100,8 +101,8 @@ def change_of_units(scaled: bool, factor: float = 1e6, steps: int = 200, seed: i
 STEPS = (None, "centre", "standard", "pca", "whiten")
 
 
-@dataclass(frozen=True)
-class Decorrelation:
+@dataclass(frozen=True, repr=False)
+class Decorrelation(Brief):
     """The same points after each kind of scaling: name -> (n, features)"""
 
     points: dict[str, Any]
@@ -167,8 +168,8 @@ def polar(X: Any) -> Any:
     return np.column_stack([np.hypot(X[:, 0], X[:, 1]), np.arctan2(X[:, 1], X[:, 0])])
 
 
-@dataclass(frozen=True)
-class PolarRings:
+@dataclass(frozen=True, repr=False)
+class PolarRings(Brief):
     """Two rings as they are and in polar coordinates; accuracy on fresh points of a linear model on each."""
 
     X: Any

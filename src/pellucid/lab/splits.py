@@ -16,6 +16,7 @@ from pellucid.estimators import TablePreprocessor
 from pellucid.lab.costs import text_table
 from pellucid.lab.generalization import rmse
 from pellucid.lab.housing import housing
+from pellucid.markup import Brief
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def holdout(n: int, validation: float = 0.2, test: float = 0.2, seed: int = 0) -
     return Roles(*np.split(order, [n - held - last, n - last]))
 
 
-@dataclass(frozen=True)
-class Selection:
+@dataclass(frozen=True, repr=False)
+class Selection(Brief):
     """Models compared by one holdout and by K folds, and the test of the one that the folds chose.
 
     `train` and `validation` are RMSE of the holdout, `folds` those of each fold, (K,); `test` is the RMSE of the chosen
@@ -127,8 +128,8 @@ def select(models: Mapping[str, Any], X: Any, y: Any, folds: int = 5, roles: Rol
     )
 
 
-@dataclass(frozen=True)
-class Leak:
+@dataclass(frozen=True, repr=False)
+class Leak(Brief):
     """Cross-validated RMSE when a step saw all rows, and when it saw training rows only, over repetitions."""
 
     step: str

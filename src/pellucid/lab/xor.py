@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pellucid.autodiff import value_and_grad
 from pellucid.engine import compile
 from pellucid.lab.costs import text_table
+from pellucid.markup import Brief
 from pellucid.nn import Perceptron
 
 Array = NDArray[np.float64]
@@ -32,8 +33,8 @@ HAND_MADE: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Pass:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pass(Brief):
     """What the 2-2-1 network computes on its way: one row for each sample."""
 
     x: Array
@@ -73,8 +74,8 @@ def _network(p: dict[str, Any], x: Any, activation: Callable[[Any], Any]) -> tup
     return z, h, h @ p["w"] + p["b"]
 
 
-@dataclass(frozen=True, eq=False)
-class Separation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Separation(Brief):
     """A hyperplane with y (<w, x> + b) >= 1, or weights that prove there is none.
 
     The proof: `proof` >= 0 sums to 1 and sum_i proof_i y_i (x_i, 1) = 0. Multiplying y_i (<w, x_i> + b) > 0 by it and
@@ -122,8 +123,8 @@ def perceptron_errors(x: ArrayLike = X, y: ArrayLike = Y, epochs: int = 100) -> 
     return Perceptron().fit(x, y, epochs).mistakes
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
+@dataclass(frozen=True, eq=False, repr=False)
+class Start(Brief):
     """One random start: the loss before each step and after the last, and the points that are wrong at the end."""
 
     losses: Array
@@ -131,8 +132,8 @@ class Start:
     errors: int
 
 
-@dataclass(frozen=True, eq=False)
-class XorRun:
+@dataclass(frozen=True, eq=False, repr=False)
+class XorRun(Brief):
     """The first start that solved XOR (or, if none did, the best one), and what became of all that were tried."""
 
     activation: str

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.markup import plural, table
 from pellucid.nn.activate import Activate, Mixed
 from pellucid.nn.compose import Sequential
+from pellucid.nn.dense import Dense
 from pellucid.nn.layer import Features, Layer, sample_shape
+
+HEAD = ["layer", "", "output", "parameters", "count"]
 
 
 @dataclass(frozen=True)
@@ -42,16 +46,28 @@ class Summary:
         return sum(any("weight" in name for name in row.shapes) for row in self.rows)
 
     def __str__(self) -> str:
-        head = ["layer", "", "output", "parameters", "count"]
+        body = self._body()
+        widths = [max(len(line[c]) for line in [HEAD, *body]) for c in range(5)]
+        lines = ["  ".join(_cells(line, widths)).rstrip() for line in [HEAD, *body]]
+        rule = "─" * (sum(widths) + 8)
+        return "\n".join([lines[0], rule, *lines[1:], rule, self._total()])
+
+    def __repr__(self) -> str:
+        ends = f"{_shape(self.features)} → {_shape(self.rows[-1].output)}" if self.rows else _shape(self.features)
+        return f"<Summary: {self._total()}, {ends}; print it for the table>"
+
+    def _repr_html_(self) -> str:
+        return table(self._body(), HEAD, caption=self._total(), numbers=[4])
+
+    def _body(self) -> list[list[str]]:
         body = [["input", "", _shape(self.features), "", ""]]
         for row in self.rows:
             shapes = ", ".join(f"{name} {'×'.join(map(str, shape)) or '1'}" for name, shape in row.shapes.items())
             body.append([row.name, row.layer, _shape(row.output), shapes, f"{row.count:,}" if row.count else ""])
-        widths = [max(len(line[c]) for line in [head, *body]) for c in range(5)]
-        lines = ["  ".join(_cells(line, widths)).rstrip() for line in [head, *body]]
-        rule = "─" * (sum(widths) + 8)
-        total = f"{self.layers} layer{'s' * (self.layers != 1)}, {self.count:,} parameters"
-        return "\n".join([lines[0], rule, *lines[1:], rule, total])
+        return body
+
+    def _total(self) -> str:
+        return f"{plural(self.layers, 'layer')}, {plural(self.count, 'parameter')}"
 
 
 def summary(net: Layer, features: Any) -> Summary:
@@ -99,6 +115,37 @@ def _walk(name: str, layer: Layer, features: Features, rows: list[Row]) -> None:
         _walk(f"{name}.{part}" if name else part, child, inside, rows)
         if sequential:
             inside = child.output(inside)
+
+
+def outline(net: Layer, features: Features = ()) -> str:
+    """A network in a few words: the sizes of its layers, and what else is in it. Without `features`, not the input's.
+
+    >>> from pellucid import nn
+    >>> outline(nn.mlp((64, 32), 1, norm="batch", dropout=0.2), (8,))
+    '8-64-32-1 relu, BatchNorm, Dropout(rate=0.2)'
+    """
+    leaves, chained = _leaves(net)
+    sizes = [str(layer.units) for layer in leaves if hasattr(layer, "units")]
+    if features:
+        sizes = ["×".join(map(str, features)), *sizes]
+    rest = sorted((leaf for leaf in leaves if not isinstance(leaf, Dense)), key=lambda leaf: not _acts(leaf))
+    named = ", ".join(dict.fromkeys(brief(layer).removesuffix("()") for layer in rest))
+    if chained and len(sizes) > bool(features):
+        return f"{'-'.join(sizes)} {named}".rstrip()
+    return f"{type(net).__name__} of {plural(len(leaves), 'layer')}" + (f" for {sizes[0]}" if features else "")
+
+
+def _acts(layer: Layer) -> bool:
+    return isinstance(layer, Activate | Mixed)
+
+
+def _leaves(net: Layer) -> tuple[list[Layer], bool]:
+    """The innermost layers in order, and whether each takes what the one before it gives."""
+    if not net.children:
+        return [net], True
+    parts = [_leaves(child) for _, child in net.children]
+    chained = isinstance(net, Sequential) and all(inner for _, inner in parts)
+    return [leaf for leaves, _ in parts for leaf in leaves], chained
 
 
 def brief(layer: Layer) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.errors import ShapeError
 from pellucid.graph.core.tracer import scope
+from pellucid.markup import counted
 from pellucid.nn.context import Context
 from pellucid.nn.initializers import Initializer
 from pellucid.records import Record
@@ -31,6 +32,9 @@ class Variables(NamedTuple):
 
     params: dict[str, Any]
     state: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Variables(params: {counted(self.params)}; state: {counted(self.state)})"
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.markup import counted
 from pellucid.nn.activate import Activate
 from pellucid.nn.activations import ACTIVATIONS
 from pellucid.nn.compose import Sequential
 from pellucid.nn.dense import Dense, effective_weight
+from pellucid.nn.dimensions import outline
 from pellucid.nn.layer import Layer, Params, within
 from pellucid.nn.normalization import BatchNorm
 
@@ -20,6 +22,9 @@ class Network(NamedTuple):
     net: Layer
     params: dict[str, Any]
     state: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Network({outline(self.net)}; params: {counted(self.params)}; state: {counted(self.state)})"
 
 
 class _Part(NamedTuple):

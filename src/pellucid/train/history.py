@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle
 from typing import Any
 
-from pellucid.figures import COLOURS, GREY, INK, Mark, annotate, axes, end_of
+from pellucid.train import history_views
 from pellucid.train.atomic import write_atomically
 from pellucid.train.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXT, TEXTS, among, entry, maybe
 
@@ -115,28 +113,13 @@ class History:
 
         Quantities that the history does not have are left out. Returns the axes; several runs may share them.
         """
-        if not self.epochs:
-            raise ValueError("the history has no epochs to draw yet: call fit first")
-        ax = axes(ax)
-        epochs = [row["epoch"] for row in self.epochs]
-        drawn = [name for name in names if any(name in row for row in self.epochs)]
-        ends, marks = [], []
-        for name, colour in zip(drawn, cycle(COLOURS), strict=False):
-            values = [math.nan if value is None else value for value in self[name]]
-            ax.plot(epochs, values, color=colour, lw=2, marker="o" if len(epochs) == 1 else None)
-            ends.append(end_of(epochs, values, name, colour))
-        if best is not None:
-            row = self.best(best)
-            if best in drawn:
-                ax.plot([row["epoch"]], [row[best]], "o", color=INK, zorder=3)
-            marks.append(Mark(row["epoch"], f"best {best}\n{row[best]:.4g}, epoch {row['epoch']}", INK))
-        if self.stopped and not self.stopped.startswith("all "):
-            marks.append(Mark(epochs[-1], "stopped", GREY, ":"))
-        ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in drawn) else "")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.margins(x=0)
-        annotate(ax, ends, marks, weight="bold")
-        return ax
+        return history_views.plot(self, names, best, ax)
+
+    def __repr__(self) -> str:
+        return history_views.line(self)
+
+    def _repr_html_(self) -> str:
+        return history_views.html(self)
 
 
 def epochs_of(data: Any, name: str, path: Any) -> list[dict[str, Any]]:

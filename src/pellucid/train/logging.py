@@ -17,7 +17,7 @@ Path = str | os.PathLike[str]
 
 
 class ProgressBar(Callback):
-    """A bar in a terminal, plain lines elsewhere ("auto"); "bar", "lines" or "silent" choose."""
+    """A bar in a terminal or a notebook, plain lines elsewhere ("auto"); "bar", "lines" or "silent" choose."""
 
     def __init__(self, mode: str = "auto", *, every_batch: bool = False) -> None:
         self.mode, self.every_batch = mode, every_batch

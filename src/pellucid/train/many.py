@@ -17,6 +17,7 @@ from pellucid.train.batches import take_rows
 from pellucid.train.history import History
 from pellucid.train.loop import HALT
 from pellucid.train.model import Model
+from pellucid.train.screens import bar
 
 T = TypeVar("T")
 
@@ -145,10 +146,8 @@ def _watch(futures: list[Future[T]], verbose: bool, halt: threading.Event, above
         while not wait(0.2):
             pass
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("training", total=len(futures))
+    with bar("training") as draw:
         while not wait(0.1):
-            progress.update(task, completed=len(futures) - left[0])
+            done_now = len(futures) - left[0]
+            draw(done_now / len(futures), f"training: {done_now} of {len(futures)}")
+        draw(1.0, f"training: {len(futures)} of {len(futures)}")

@@ -19,6 +19,7 @@ from pellucid.nn.dimensions import Summary
 from pellucid.nn.penalties import PerRow
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
+from pellucid.train import model_views
 from pellucid.train.batches import (
     Rows,
     Stream,
@@ -110,6 +111,12 @@ class Model:
         self.history = self._history()
         self.progress: Progress | None = None
         self._compiled = Compiled() if engine == "native" else None
+
+    def __repr__(self) -> str:
+        return model_views.line(self)
+
+    def _repr_html_(self) -> str:
+        return model_views.html(self)
 
     @property
     def compiled(self) -> bool:

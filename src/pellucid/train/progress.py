@@ -1,4 +1,4 @@
-"""What a person sees of a long training: a bar in a terminal, a table of lines elsewhere, nothing when silent.
+"""What a person sees of a long training: a bar in a terminal or a notebook, a table of lines elsewhere, or nothing.
 
 The view knows nothing of the training loop: it is told how far things are, and draws.
 """
@@ -15,6 +15,8 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
+
+from pellucid.train.screens import Cell, in_notebook, progress_html, terminal
 
 Mode = Literal["auto", "bar", "lines", "silent"]
 LINES = 20  # as many lines as a person reads
@@ -98,7 +100,7 @@ def _under_names(names: Iterable[str], numbers: Mapping[str, str]) -> tuple[Text
 class ProgressView:
     """Progress of a training with known or open (None) number of epochs and of steps in each.
 
-    `mode` "auto" is a bar in a terminal and lines elsewhere. Epochs are counted from 1.
+    `mode` "auto" is a bar in a terminal and in a notebook, and lines elsewhere. Epochs are counted from 1.
 
     >>> import sys
     >>> view = ProgressView(2, None, mode="lines", console=Console(file=sys.stdout, width=80))
@@ -118,8 +120,12 @@ class ProgressView:
     ) -> None:
         if mode not in ("auto", "bar", "lines", "silent"):
             raise ValueError(f'ProgressView expects mode "auto", "bar", "lines" or "silent", got {mode!r}')
-        self.console = console or Console()
-        self.mode = ("bar" if self.console.is_interactive else "lines") if mode == "auto" else mode
+        self.mode: str = mode
+        if console is None and mode in ("auto", "bar") and in_notebook():
+            self.mode = "notebook"  # rich's own bar would ask for ipywidgets
+        self.console = console or terminal()
+        if self.mode == "auto":
+            self.mode = "bar" if self.console.is_interactive else "lines"
         self.total, self.steps = total_epochs, steps_per_epoch
         self.done = self.step = self._count = 0
         self._numbers: dict[str, str] = {}  # the last known of each name
@@ -129,11 +135,17 @@ class ProgressView:
         self._began = self._epoch_began = time.perf_counter()
         self._next = math.inf
         self._live: Live | None = None
+        self._cell = Cell()
+        self._running = False
 
     def start(self, done: int = 0) -> None:
         """Begin to show; a resumed run has some epochs done."""
         self.done, self._began = done, time.perf_counter()
         self._epoch_began = self._began
+        self._running = True
+        if self.mode == "notebook":
+            self._next = 0.0
+            self._draw()
         if self.mode == "bar":
             self._live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8)
             try:
@@ -149,6 +161,8 @@ class ProgressView:
             self._next = now + PERIOD
             self.step = step_in_epoch
             self._numbers = self._numbers | {"loss": number(loss)}
+            if self.mode == "notebook":
+                self._draw()
 
     def epoch(self, epoch: int, logs: Mapping[str, float], lr: float, seconds: float) -> None:
         """After an epoch: its number, its metrics, the learning rate, and how long it took."""
@@ -160,6 +174,8 @@ class ProgressView:
         self.done, self.step, self._count = epoch, 0, self._count + 1
         self._epoch_began = time.perf_counter()
         self._pending = numbers | {"time": duration(seconds)} if self.mode == "lines" else None
+        if self.mode == "notebook":
+            self._draw()
         if shown(epoch, self.total):
             self._line()
 
@@ -167,7 +183,7 @@ class ProgressView:
         """Stop showing, and say how it ended. Safe to call twice, or without a start."""
         if self.mode == "silent":
             return
-        self.step, self._next = 0, math.inf
+        self.step, self._next, self._running = 0, math.inf, False
         if self._live is not None:
             live, self._live = self._live, None
             live.stop()  # draws a last time
@@ -175,7 +191,11 @@ class ProgressView:
         took = time.perf_counter() - self._began
         each = f", {duration(took / self._count)} each" if self._count > 1 else ""
         text = f"{self._count} epoch{'s' * (self._count != 1)} in {duration(took)}{each}"
-        self.console.print(Text(text + (f": {reason}" if reason else ""), style="bold" if self.mode == "bar" else ""))
+        text += f": {reason}" if reason else ""
+        if self.mode == "notebook":
+            self._draw(text)
+        else:
+            self.console.print(Text(text, style="bold" if self.mode == "bar" else ""))
         self.mode = "silent"
 
     def _line(self) -> None:
@@ -196,21 +216,39 @@ class ProgressView:
                 self.console.print(Text(f"{'':>{edge}}  ({more} more have no room here)"), soft_wrap=True)
         self.console.print(Text(f"{f'{self.done}{of}':>{edge}}  {row}".rstrip()), soft_wrap=True)
 
-    def _render(self) -> RenderableType:
+    def _status(self) -> tuple[str, float | None, str]:
+        """Words, the share that is done (None where nobody knows), and the time left or passed."""
         now, fraction = time.perf_counter(), min(self.step / self.steps, 1.0) if self.steps else 0.0
-        head, left = f"epoch {self.done}", self._left(now, fraction) if self._live else None
-        # with an open end the bar fills in every epoch, or only shows that something happens
-        total, completed = 1.0 if self.steps or not self._live else None, fraction if self._live else 1.0
+        left = self._left(now, fraction) if self._running else None
+        clocked = clock(now - self._began) if left is None else f"{clock(left)} left"
         if self.total:
             head = f"{self.done:>{len(str(self.total))}}/{self.total} epochs"
-            total, completed = float(self.total), min(self.done + fraction, self.total)
-        colour = "cyan" if self._live else "yellow"  # ended before its time
-        bar = ProgressBar(total or 100.0, completed, pulse=total is None, complete_style=colour, finished_style="green")
+            return head, min((self.done + fraction) / self.total, 1.0), clocked
+        # with an open end the bar fills in every epoch, or only shows that something happens
+        share = 1.0 if not self._running else fraction if self.steps else None
+        return f"epoch {self.done}", share, clocked
+
+    def _draw(self, ending: str = "") -> None:
+        """The notebook's display; with an ending for the last time."""
+        head, share, clocked = self._status()
+        told = ", ".join(f"{name} {value}" for name, value in self._numbers.items())
+        text = ending or f"{head.strip()}, {clocked}"
+        self._cell.show(
+            lambda: progress_html(head, share, clocked, self._numbers, ending),
+            f"{text} ({told})" if told else text,
+            last=bool(ending),
+        )
+
+    def _render(self) -> RenderableType:
+        head, share, clocked = self._status()
+        colour = "cyan" if self._running else "yellow"  # ended before its time
+        pulse = share is None
+        bar = ProgressBar(1.0, share or 0.0, pulse=pulse, complete_style=colour, finished_style="green")
         line = Table.grid(padding=(0, 2), expand=True)
         line.add_column(no_wrap=True)
         line.add_column(ratio=1)
         line.add_column(no_wrap=True, justify="right")
-        line.add_row(Text(head, "bold"), bar, clock(now - self._began) if left is None else f"{clock(left)} left")
+        line.add_row(Text(head, "bold"), bar, clocked)
         bands = columns(self._numbers, self.console.width) if self._numbers else []
         parts = [text for names in bands[:BANDS] for text in _under_names(names, self._numbers)]
         more = sum(map(len, bands[BANDS:]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.markup import Brief
 from pellucid.train.batches import take_rows
 from pellucid.train.model import Model
 
@@ -39,8 +40,8 @@ def split(
     return tuple((take_rows(X, part), take_rows(y, part)) for part in parts)
 
 
-@dataclass(frozen=True)
-class Folds:
+@dataclass(frozen=True, repr=False)
+class Folds(Brief):
     """The metrics of each fold on the rows it had not seen."""
 
     rows: tuple[dict[str, float], ...]

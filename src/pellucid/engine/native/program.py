@@ -15,6 +15,7 @@ from pellucid.engine.native.schedule import Check, Step, can_overwrite, has_orde
 from pellucid.engine.native.source import Kernel, kernel_of
 from pellucid.engine.native.values import Value, evaluate
 from pellucid.graph.graph import Graph
+from pellucid.markup import folded
 
 
 @dataclass
@@ -43,6 +44,17 @@ class Program:
         from pellucid.engine.native.show import listing
 
         return listing(self)
+
+    def __repr__(self) -> str:
+        from pellucid.engine.native.show import title
+
+        return f"<Program {title(self)}; print it to read it>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show a line that opens."""
+        from pellucid.engine.native.show import title
+
+        return folded(f"Program {title(self)}", str(self))
 
     def explain(self, **sizes: int) -> Any:
         """Kernels, buffers, floating-point operations and bytes of each instruction, for given open sizes."""

@@ -17,6 +17,7 @@ from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.show.names import CONSTANTS, VARIABLES, distinct, free_letter
 from pellucid.graph.show.program import type_text
+from pellucid.markup import table
 
 INFIX = {
     "add": "+",
@@ -87,13 +88,18 @@ def formula(op: str, args: list[str]) -> str:
     return f"{op}({', '.join(args)})"
 
 
-def listing(program: Program) -> str:
-    """The whole program: what is kept in memory stands at the left, what passes through registers is indented."""
-    names = Names(program)
+def title(program: Program) -> str:
+    """What it is, in a line."""
     wait = sum(isinstance(s, Barrier) for s in program.steps)
     count = len(program.steps) - wait
     threads = f"{program.threads} thread{'s' if program.threads > 1 else ''}"
-    lines = [f"program {program.graph.name}: {count} instructions, {threads}" + (f", {wait} barriers" if wait else "")]
+    return f"{program.graph.name}: {count} instructions, {threads}" + (f", {wait} barriers" if wait else "")
+
+
+def listing(program: Program) -> str:
+    """The whole program: what is kept in memory stands at the left, what passes through registers is indented."""
+    names = Names(program)
+    lines = [f"program {title(program)}"]
     for i, step in enumerate(program.steps, 1):
         lines += [
             f"{i:3d}  {line}" if k == 0 else f"     {line}" for k, line in enumerate(_lines(step, names, program))
@@ -181,6 +187,21 @@ class Explanation:
     @property
     def bytes(self) -> int:
         return sum(row.bytes for row in self.rows)
+
+    def __repr__(self) -> str:
+        at = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())
+        cost = f"{_count(self.flops)} flops, {_bytes(self.bytes)} moved"
+        return f"<Explanation of {self.program}{f' at {at}' if at else ''}: {cost}; print it for the table>"
+
+    def _repr_html_(self) -> str:
+        head = ["", "instruction", "kernel", "flops", "memory", "flops/byte"]
+        rows = []
+        for r in self.rows:
+            density = f"{r.flops / r.bytes:.1f}" if r.bytes else ""
+            rows.append([str(r.number), r.what, r.kernel, _count(r.flops), _bytes(r.bytes), density])
+        rows.append(["", "all", "", _count(self.flops), _bytes(self.bytes), ""])
+        sizes = "".join(f", {k} = {v}" for k, v in self.sizes.items())
+        return table(rows, head, caption=f"{self.program}{sizes}: arena of {_bytes(self.arena)}", numbers=(0, 3, 4, 5))
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())

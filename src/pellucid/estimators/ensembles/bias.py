@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.markup import Brief
 from pellucid.train.many import side_by_side
 
 
-@dataclass(frozen=True)
-class BiasVariance:
+@dataclass(frozen=True, repr=False)
+class BiasVariance(Brief):
     """E (ŷ - y)² = variance + bias² + noise, averaged over points; each with its standard error.
 
     `mse` is measured on targets with fresh noise, apart from the other three, so that their sum can be checked.

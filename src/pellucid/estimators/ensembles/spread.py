@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.markup import Brief
+
 
 def variance_of_average(sigma2: Any, rho: Any, members: int) -> Any:
     """(1 - ρ) σ² / B + ρ σ²: variance of the mean of B predictors of variance σ² and pairwise correlation ρ.
@@ -20,8 +22,8 @@ def variance_of_average(sigma2: Any, rho: Any, members: int) -> Any:
     return (1 - rho) * sigma2 / members + rho * sigma2
 
 
-@dataclass(frozen=True)
-class MemberReport:
+@dataclass(frozen=True, repr=False)
+class MemberReport(Brief):
     """Members beside their average, over the rows of some data.
 
     `variance` (σ²) is the members' mean variance over the rows, `correlation` (ρ) their mean correlation in pairs:

@@ -1,43 +1,46 @@
-"""A bar on the terminal while a search runs."""
+"""A bar while a search runs."""
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pellucid.estimators.tuning.rounds import ROUND, Search
+from pellucid.train.screens import bar
 
 
 @contextmanager
 def shown(search: Search, begin: float, budget: float, verbose: bool) -> Iterator[None]:
-    """A bar on the terminal, with the best value so far."""
+    """A bar on the terminal or in the notebook, with the best value so far."""
     if not verbose:
         yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    with bar("tuning") as draw:
+        ended = threading.Event()
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task, ended = progress.add_task("tuning", total=1.0), threading.Event()
-
-        def draw() -> None:
+        def watch() -> None:
             while not ended.wait(0.2):
-                done, now = list(search.done), sum(f.done() for f in search.running) % ROUND
-                known = [(out.value, out.sign * out.value, out.metric) for _, out in done if out.value is not None]
-                text = f"{len(done) + now} trials"
-                if known:
-                    _, value, name = max(known)
-                    text += f", best {name} {value:.4g}"
-                share = max((len(done) + now) / search.trials, (time.monotonic() - begin) / budget)
-                progress.update(task, description=text, completed=min(share, 1.0))
+                now = len(search.done) + sum(f.done() for f in search.running) % ROUND
+                share = max(now / search.trials, (time.monotonic() - begin) / budget)
+                draw(min(share, 1.0), _words(search, now))
 
-        drawing = threading.Thread(target=draw, daemon=True)
+        # a notebook's kernel knows by the context which cell is running
+        drawing = threading.Thread(target=contextvars.copy_context().run, args=(watch,), daemon=True)
         drawing.start()
         try:
             yield
         finally:
             ended.set()
             drawing.join()
+            draw(1.0, _words(search, len(search.done)))
+
+
+def _words(search: Search, trials: int) -> str:
+    judged = [(out.value, out.sign * out.value, out.metric) for _, out in list(search.done) if out.value is not None]
+    if not judged:
+        return f"{trials} trials"
+    _, value, name = max(judged)
+    return f"{trials} trials, best {name} {value:.4g}"

@@ -6,15 +6,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pellucid.markup import Brief, table
+
 if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 5
 """Trials in the printed table."""
 
+WIDTH = 120
+"""Characters of a part of the short form."""
 
-@dataclass(frozen=True)
-class Trial:
+
+@dataclass(frozen=True, repr=False)
+class Trial(Brief):
     """One setting that was tried. `value` is the best of `curve`, in epoch `epochs`; with folds their means.
 
     `state` is "complete", "pruned" (it fell behind), "cut" (the time was over, or Ctrl-C) or "failed" (it diverged).
@@ -60,17 +65,30 @@ class Tuned:
         ]
         return pd.DataFrame([row | t.params for row, t in zip(fixed, self.trials, strict=True)])
 
-    def __str__(self) -> str:
-        """The best settings, and how they compare."""
+    def __repr__(self) -> str:
+        best = ", ".join(f"{name}={_short(value)}" for name, value in self.best_params.items()) or "as it was given"
+        lines = (line if len(line) <= WIDTH else f"{line[:WIDTH]} ..." for line in (*self._heading(), f"best: {best}"))
+        return f"<Tuned: {'; '.join(lines)}; print it for the table>"
+
+    def _repr_html_(self) -> str:
+        best = [[name, _short(value)] for name, value in self.best_params.items()]
+        settings = table(best, ["best", ""]) if best else ""
+        head, *rows = _ranking(self.metric, self.ranked()[:SHOWN])
+        return settings + table(rows, head, caption="; ".join(self._heading()), numbers=[0, 1, 2])
+
+    def _heading(self) -> tuple[str, str]:
         given = self.trials[0].value
         beside = "" if given is None or not self.best_params else f"; {_short(given)} as given"
         states = Counter(t.state for t in self.trials)
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
-        lines = [
+        return (
             f"{self.metric} {_short(self.best_value)} on the validation rows{beside}",
             f"{len(self.trials)} trials in {self.seconds:.1f} s ({counts}): {self.stopped}",
-            "",
-        ]
+        )
+
+    def __str__(self) -> str:
+        """The best settings, and how they compare."""
+        lines = [*self._heading(), ""]
         if self.best_params:
             width = max(len(name) for name in self.best_params)
             lines += [f"  {name:<{width}}  {_short(value)}" for name, value in self.best_params.items()]
@@ -84,12 +102,18 @@ def _short(value: Any) -> str:
 
 
 def _table(metric: str, trials: list[Trial]) -> list[str]:
-    """Lines of aligned columns, only those parameters that differ."""
+    """Lines of aligned columns."""
+    rows = _ranking(metric, trials)
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _ranking(metric: str, trials: list[Trial]) -> list[list[str]]:
+    """A head and a row for each trial, only those parameters that differ."""
     names = list(dict.fromkeys(name for t in trials for name in t.params))
     differ = [n for n in names if len({_short(t.params.get(n)) for t in trials}) > 1]
     rows = [["trial", metric, "epochs", *(n.partition("__")[2] or n for n in differ)]]
     for t in trials:
         found = [_short(t.params[n]) if n in t.params else "·" for n in differ]
         rows.append([str(t.number), f"{t.value:.4f}", str(t.epochs), *found])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return rows

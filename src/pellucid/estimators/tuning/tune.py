@@ -115,7 +115,10 @@ def tune(
 
 def _optuna() -> Any:
     try:
-        import optuna
+        with warnings.catch_warnings():
+            # Optuna loads tqdm, which in a notebook without ipywidgets warns of bars that nobody asked for
+            warnings.filterwarnings("ignore", message="IProgress not found")
+            import optuna
     except ImportError as error:
         raise ImportError("tune needs Optuna: pip install pellucid[optuna]") from error
     return optuna

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pellucid.graph.show.expression import Call, Expression, Symbol, substitute
 from pellucid.graph.show.notation import Notation, html_notation, latex, text
 from pellucid.graph.show.trace import Step, Trace
+from pellucid.markup import plural
 
 if TYPE_CHECKING:
     from pellucid.graph.graph import Graph
@@ -76,6 +77,10 @@ class Table:
             parts.append("\n".join(lines))
         return "\n\n".join(parts)
 
+    def __repr__(self) -> str:
+        parts = "; ".join(f"{block.title}, {plural(len(block.steps), 'line')}" for block in self.blocks)
+        return f"<Table: {parts}; print it to read it>"
+
     def markdown(self) -> str:
         """Tables with LaTeX formulas between dollar signs."""
         parts = []
@@ -93,7 +98,7 @@ class Table:
         return "\n\n".join(parts)
 
     def html(self) -> str:
-        """One HTML table for each trace, without styles of its own beyond the alignment of numbers."""
+        """One HTML table for each trace, without styles of its own beyond alignment."""
         parts = []
         for block in self.blocks:
             lines = [
@@ -103,8 +108,8 @@ class Table:
             for name, formula, numbers, value in block.rows(html_notation(self.digits)):
                 middle = f"= {numbers}" if numbers else ""
                 lines.append(
-                    f"<tr><td>{name}</td><td>= {formula}</td><td>{middle}</td>"
-                    f"<td style='text-align:right'>= {value}</td></tr>"
+                    f"<tr><td>{name}</td><td style='text-align:left'>= {formula}</td>"
+                    f"<td style='text-align:left'>{middle}</td><td style='text-align:left'>= {value}</td></tr>"
                 )
             parts.append("\n".join([*lines, "</tbody></table>"]))
         return "\n".join(parts)
