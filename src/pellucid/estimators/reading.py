@@ -16,7 +16,7 @@ from pellucid.train import Metric, Model
 from pellucid.train.config import restore
 from pellucid.train.metrics import METRICS
 from pellucid.train.model import Progress
-from pellucid.train.plain import COUNTS, entry, short
+from pellucid.train.plain import COUNTS, entry, must_match, short
 from pellucid.train.storage import rebuilt
 
 DTYPE = re.compile(r"[<>=|]?(O8?|[biufUS]\d{1,10}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
@@ -95,18 +95,17 @@ class Reader:
 
     def _model(self, data: Any) -> Model:
         arrays = {key: self.read(value) for key, value in data["arrays"].items()}
-        model = rebuilt(
-            arrays, {**data["model"], "own_metrics": []}, self.custom, self.path
-        )  # `monitor` brings its own
+        described = {**data["model"], "own_metrics": []}  # `monitor` brings its own
+        model = rebuilt(arrays, described, self.custom, self.path)
         progress = self.read(data["progress"])
-        if progress is not None:
-            same = all(np.array_equal(progress.shown[k], model.params[k]) for k in model.params)
-            raw = (
-                model.params
-                if same and progress.raw.keys() == progress.shown.keys() and _equal(progress)
-                else progress.raw
-            )
-            model.progress = Progress(progress.rule, progress.step, progress.epoch, raw, model.params)
+        if progress is None:
+            return model
+        for name in ("raw", "shown"):
+            must_match(self.path, f"{name} params", model.params, getattr(progress, name), "the model")
+        same = all(np.array_equal(progress.shown[k], model.params[k]) for k in model.params)
+        raw = model.params if same and _equal(progress) else progress.raw
+        step, epoch = operator.index(progress.step), operator.index(progress.epoch)
+        model.progress = Progress(progress.rule, step, epoch, raw, model.params)
         return model
 
     def _own_metric(self, name: str, mode: str) -> Metric:

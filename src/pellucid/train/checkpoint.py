@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.train.atomic import regular
 from pellucid.train.callbacks import Callback
 from pellucid.train.files import CheckpointError, newest, read, write
 from pellucid.train.plain import must_match
@@ -131,6 +132,9 @@ class Checkpoint(Callback):
     def handles(self, event: str) -> bool:
         return super().handles(event) and (event != "batch_end" or self.every_steps is not None)
 
+    def on_fit_begin(self, run: Run) -> None:
+        regular(self._target(run))  # an error now, rather than after an epoch of work
+
     def on_batch_end(self, run: Run) -> None:
         self.due = self.every_steps is not None and run.step % self.every_steps == 0
 
@@ -146,8 +150,10 @@ class Checkpoint(Callback):
         """Written when all callbacks have seen what happened, so that the file holds what they know."""
         if self.due:
             self.due = False
-            target = Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
-            save_run(run, target)
+            save_run(run, self._target(run))
+
+    def _target(self, run: Run) -> Path:
+        return Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
 
     def meaning(self) -> dict[str, Any]:
         return {"best": self.best_only, "monitor": self.monitor, "mode": self.mode}
