@@ -17,19 +17,30 @@ def is_number(
     >>> [is_number(value) for value in (0.5, math.nan, math.inf, -1, True, "3")]
     [True, False, False, False, False, False]
     """
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return False
     number = float(value)
     return (number > low if above else number >= low) and (number <= high if closed else number < high)
 
 
-def is_whole(value: Any, low: int = 1) -> bool:
+def is_whole(value: Any, low: float = 1) -> bool:
     """A whole number from `low`, as an integer.
 
     >>> is_whole(3), is_whole(np.int64(3)), is_whole(3.0), is_whole(0), is_whole(True)
     (True, True, False, False, False)
     """
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
+
+
+def is_count(value: Any, low: int = 1) -> bool:
+    """A number of things from `low`, also as a float.
+
+    >>> is_count(3), is_count(3.0), is_count(2.5), is_count(math.inf)
+    (True, True, False, False)
+    """
+    return is_number(value, low) and float(value).is_integer()
 
 
 def check_whole(low: int = 1, **named: Any) -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid import nn
+from pellucid.amounts import is_number
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.classifier import DataWarning, _stochastic
 from pellucid.estimators.uncertainty import DRAWS, draws, radius
@@ -208,7 +209,7 @@ class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]
         al., 2019); else the prediction ± a quantile of the held-out errors. Held-out rows are those of early stopping,
         `X_val`, or `calibrate(X, y)`.
         """
-        if not 0 < coverage < 1:
+        if not is_number(coverage, 0, 1, above=True):
             raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
         scores = self._scores(X)
         low, high = self._ends(np.asarray(self.model_.loss.link(scores)))

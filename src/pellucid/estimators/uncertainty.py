@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid import nn
+from pellucid.amounts import is_whole
 
 DRAWS = 50
 """Networks that are drawn by dropout."""
@@ -33,7 +34,7 @@ def draws(estimator: Any, X: Any, count: int, link: Callable[[Any], Any]) -> tup
             f"return_std draws networks by dropout, but this {type(estimator).__name__} has none: set dropout=0.1, or "
             "use an ensemble (BaggedMLPClassifier, BaggedMLPRegressor)"
         )
-    if count < 2:
+    if not is_whole(count, 2):
         raise ValueError(f"n_draws is a whole number from 2, got {count!r}")
     means, deviations = [], []
     for number, part in enumerate(estimator._chunks(X)):

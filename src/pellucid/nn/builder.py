@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pellucid.amounts import is_whole
 from pellucid.lookup import look_up
 from pellucid.nn.activate import as_layer
 from pellucid.nn.compose import Sequential
@@ -46,8 +47,9 @@ def mlp(
     """
     if norm_place not in ("before", "after"):
         raise ValueError(f"mlp: norm_place is 'before' or 'after' the activation, got {norm_place!r}")
-    if isinstance(hidden, int):
-        raise ValueError(f"mlp: hidden is a list of sizes, one for each hidden layer: write ({hidden},)")
+    if not isinstance(hidden, Iterable) or isinstance(hidden, str):
+        remedy = f": write ({hidden},)" if is_whole(hidden) else ", such as (100, 50)"
+        raise ValueError(f"mlp: hidden is a list of sizes, one for each hidden layer, got {hidden!r}{remedy}")
     sizes = list(hidden)
     per_layer = zip(
         sizes,

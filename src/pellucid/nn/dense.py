@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import is_whole
 from pellucid.nn.activations import Activation, activation
 from pellucid.nn.context import Context
 from pellucid.nn.initializers import constant, initializer
@@ -158,5 +159,5 @@ def known_scaling(layer: Weighted) -> None:
 
 
 def positive(layer: Layer, what: str, value: Any) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+    if not is_whole(value):
         raise ValueError(f"{type(layer).__name__}: {what} is a whole number from 1, got {value!r}")

@@ -8,13 +8,16 @@ auto     variance gain² / fan_in             the gain of the activation that fo
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import is_number
 from pellucid.errors import ShapeError
 from pellucid.lookup import look_up
 
@@ -152,8 +155,8 @@ def initializer(which: Any) -> Initializer:
         return which
     if isinstance(which, str):
         return look_up("initialiser", which, INITIALIZERS)
-    if isinstance(which, int | float | np.number):
+    if is_number(which, -math.inf, above=True):
         return constant(float(which))
-    if which is None or callable(which):
+    if which is None or callable(which) or isinstance(which, Real):  # NaN, infinity, True
         raise TypeError(f"an initialiser is a name, a number, an array or an Initializer, got {which!r}")
     return given(which)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pellucid.amounts import check_whole, is_whole
 from pellucid.errors import ShapeError
 from pellucid.graph.core.tracer import scope
 from pellucid.markup import counted
@@ -101,8 +103,7 @@ class Layer(Record, ABC):
         shape = sample_shape(features)
         if np.dtype(dtype).kind != "f":
             raise ValueError(f"initialize: dtype is float32 or float64, got {dtype!r}")
-        if not isinstance(seed, int | np.integer) or seed < 0:
-            raise ValueError(f"initialize: seed is a whole number from 0, got {seed!r}")
+        check_whole(0, seed=seed)
         params = {name: made.make(name, seed, dtype) for name, made in self.parameters(shape).items()}
         state = {name: np.array(value, dtype, order="C") for name, value in self.state(shape).items()}
         return Variables(params, state)
@@ -153,7 +154,7 @@ class Layer(Record, ABC):
 
 def sample_shape(features: Any) -> Features:
     """The shape of one sample: from a number, a shape, or data (n, ...)."""
-    if isinstance(features, int | np.integer):
+    if is_whole(features, -math.inf):
         features = (int(features),)
     shape = features if isinstance(features, tuple) else np.shape(features)[1:]
     if not shape or any(not isinstance(s, int) or s < 1 for s in shape):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from pellucid.amounts import is_number
 from pellucid.nn.losses import Loss, like, must, over_outputs, refuse
 
 HIGHEST = 50.0  # a mean of 5e21; beyond it exp goes on as its tangent, so that values and slopes stay finite
@@ -90,7 +91,7 @@ class Quantile(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantiles", tuple(np.atleast_1d(self.quantiles).tolist()))
-        fine = lambda v: len(v) > 0 and all(np.diff((0.0, *v, 1.0)) > 0)
+        fine = lambda v: len(v) > 0 and all(map(is_number, v)) and all(np.diff((0.0, *v, 1.0)) > 0)
         must(self, "quantiles", "increasing numbers between 0 and 1", fine)
 
     @property
@@ -122,6 +123,10 @@ class Poisson(Loss):
     formula = "exp(s) - y s"
     link_name = "exp"
     target = "numbers from 0, (n,) or (n, outputs)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.constant, bool) and self.constant != "deviance":
+            raise ValueError(f"poisson: constant is False, True or 'deviance', got {self.constant!r}")
 
     def each(self, s: Any, y: Any) -> Any:
         each = _exp(s) - y * s

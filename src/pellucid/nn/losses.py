@@ -178,7 +178,7 @@ def like(value: Any, array: Any) -> Any:
 def must(loss: Loss, setting: str, is_: str, fine: Callable[[Any], bool]) -> None:
     """Check a setting of a loss; a traced number has no value yet."""
     value = getattr(loss, setting)
-    if type(value) is not Tracer and not fine(value):
+    if type(value) is not Tracer and (isinstance(value, bool | np.bool_ | str) or not fine(value)):
         raise ValueError(f"{loss.name}: {setting} is {is_}, got {value!r}")
 
 

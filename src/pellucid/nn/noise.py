@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pellucid.amounts import is_number
 from pellucid.nn.activations import SELU_ALPHA, SELU_SCALE
 from pellucid.nn.context import Context
 from pellucid.nn.layer import Layer, Params
@@ -43,7 +44,7 @@ class GaussianNoise(Layer):
     sigma: float = 0.1
 
     def __post_init__(self) -> None:
-        if not self.sigma >= 0:
+        if not is_number(self.sigma):
             raise ValueError(f"GaussianNoise: sigma is a number from 0, got {self.sigma!r}")
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
@@ -75,7 +76,7 @@ class AlphaDropout(Layer):
 
 
 def _rate(layer: Layer, rate: float) -> None:
-    if not 0 <= rate < 1:
+    if not is_number(rate, 0, 1):
         raise ValueError(
             f"{type(layer).__name__}: rate is the probability of dropping, in 0 ... 1 (without 1), got {rate!r}"
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number, is_number
 from pellucid.errors import ShapeError
 from pellucid.graph.primitives.control import custom_rule
 from pellucid.nn.activations import Activation
@@ -58,7 +59,7 @@ class BatchNorm(Layer):
     def __post_init__(self) -> None:
         if self.average not in ("running", "cumulative"):
             raise ValueError(f"BatchNorm: average is 'running' or 'cumulative', got {self.average!r}")
-        if not self.eps >= 0 or not 0 <= self.momentum <= 1:
+        if not is_number(self.eps) or not is_number(self.momentum, 0, 1, closed=True):
             raise ValueError(
                 f"BatchNorm: eps is from 0 and momentum in 0 ... 1, got eps={self.eps}, momentum={self.momentum}"
             )
@@ -113,6 +114,9 @@ class LayerNorm(Layer):
     eps: float = 1e-5
     affine: bool = True
 
+    def __post_init__(self) -> None:
+        check_number("a number from 0", eps=self.eps)
+
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         return _affine(features[-1:]) if self.affine else {}
 
@@ -129,6 +133,9 @@ class RMSNorm(Layer):
 
     eps: float = 1e-6
     affine: bool = True
+
+    def __post_init__(self) -> None:
+        check_number("a number from 0", eps=self.eps)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         return {"scale": Parameter(features[-1:], ones)} if self.affine else {}

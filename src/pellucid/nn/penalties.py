@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import is_number
 from pellucid.errors import ShapeError
 from pellucid.graph.core.tracer import Tracer
 from pellucid.nn.parameters import select
@@ -145,7 +146,7 @@ class MaxNorm:
     on: On = "*.weight"
 
     def __post_init__(self) -> None:
-        if type(self.limit) is not Tracer and not 0 < self.limit < np.inf:
+        if type(self.limit) is not Tracer and not is_number(self.limit, above=True):
             raise ValueError(f"MaxNorm: limit is a number above 0, got {self.limit!r}")
 
     def project(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +174,7 @@ def chosen(who: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_zero(who: Any, setting: str) -> None:
     value = getattr(who, setting)
-    if type(value) is not Tracer and not 0 <= value < np.inf:
+    if type(value) is not Tracer and not is_number(value):
         raise ValueError(f"{type(who).__name__}: {setting} is a number from 0, got {value!r}")
 
 

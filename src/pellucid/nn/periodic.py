@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import is_number
 from pellucid.errors import ShapeError
 from pellucid.nn.activations import Activation
 from pellucid.nn.context import Context
@@ -39,7 +40,7 @@ class Periodic(Layer):
     def __post_init__(self) -> None:
         for name in ("columns", "frequencies", "dims"):
             positive(self, name, getattr(self, name))
-        if not self.sigma > 0:
+        if not is_number(self.sigma, above=True):
             raise ValueError(f"Periodic: sigma is a number above 0, got {self.sigma!r}")
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:

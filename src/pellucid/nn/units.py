@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number, check_whole
 from pellucid.autodiff import value_and_grad
 from pellucid.engine import compile
 from pellucid.errors import ShapeError
@@ -71,6 +72,9 @@ class Perceptron:
 
     lr: float = 1.0
 
+    def __post_init__(self) -> None:
+        check_number("a number from 0", lr=self.lr)
+
     def fit(self, X: Any, y: Any, epochs: int = 100) -> Learned:
         """Learn sample by sample, in order, until an epoch passes without a mistake."""
         return _learn("perceptron", X, _signs(y), lambda t: self.lr, epochs, stop=True)
@@ -91,6 +95,10 @@ class Adaline:
 
     lr: float | Callable[[int], float] = 0.01
 
+    def __post_init__(self) -> None:
+        if not callable(self.lr):
+            check_number("a number from 0, or a function of the step", lr=self.lr)
+
     def fit(self, X: Any, y: Any, epochs: int = 100) -> Learned:
         """Learn sample by sample, in order. Targets are any numbers (-1 and 1 for classes)."""
         rate = self.lr if callable(self.lr) else lambda t: self.lr
@@ -99,10 +107,9 @@ class Adaline:
 
 def _learn(which: str, X: Any, y: Any, lr: Callable[[int], float], epochs: int, stop: bool) -> Learned:
     X = np.asarray(X, float)
-    if X.ndim != 2 or np.shape(y) != (len(X),) or epochs < 1:
-        raise ShapeError(
-            f"expected X (n, d), y (n,) and epochs from 1, got X {X.shape}, y {np.shape(y)}, epochs={epochs}"
-        )
+    check_whole(epochs=epochs)
+    if X.ndim != 2 or np.shape(y) != (len(X),):
+        raise ShapeError(f"expected X (n, d) and y (n,), got X {X.shape}, y {np.shape(y)}")
     if not (np.all(np.isfinite(X)) and np.all(np.isfinite(y))):
         raise ValueError("X and y must be finite numbers: they hold NaN or infinity")
     net, objective = Sequential(("unit", Dense(1, init="zeros"))), loss(which)

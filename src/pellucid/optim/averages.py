@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pellucid.amounts import is_count
 from pellucid.optim.links import Link
 from pellucid.optim.numbers import Arrays, check_shares, like
 from pellucid.optim.rule import correction
@@ -73,7 +74,7 @@ class SWA(Link):
     name: ClassVar[str] = "swa"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.start, Epochs) and self.start is not None and self.start < 0:
+        if not isinstance(self.start, Epochs) and self.start is not None and not is_count(self.start, 0):
             raise ValueError(f"SWA: start is a number of steps from 0, Epochs or None, got {self.start!r}")
 
     def init(self, params: Arrays) -> Arrays:

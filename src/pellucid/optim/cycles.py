@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pellucid.amounts import is_number
 from pellucid.optim.numbers import check_above, check_amounts
 from pellucid.optim.schedule import Schedule, Steps, check_times
 
@@ -86,7 +87,7 @@ class FlatCos(Schedule):
     def __post_init__(self) -> None:
         check_amounts(self, "start")
         check_times(self, "steps")
-        if not 0 <= self.flat < 1:
+        if not is_number(self.flat, 0, 1):
             raise ValueError(f"FlatCos: flat is a share in [0, 1), got {self.flat!r}")
 
     def __call__(self, t: int) -> float:
@@ -114,7 +115,7 @@ class OneCycle(Schedule):
         check_amounts(self, "peak")
         check_above(self, "divide", "final_divide")
         check_times(self, "steps")
-        if not 0 < self.warm < 1:
+        if not is_number(self.warm, 0, 1, above=True):
             raise ValueError(f"OneCycle: warm is a share in (0, 1), got {self.warm!r}")
 
     def __call__(self, t: int) -> float:

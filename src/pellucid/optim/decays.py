@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pellucid.amounts import is_count, is_number
 from pellucid.optim.numbers import check_above, check_amounts, check_choice
 from pellucid.optim.schedule import Epochs, Number, Schedule, Steps, check_times
 
@@ -190,9 +191,11 @@ class Piecewise(Schedule):
             raise ValueError(
                 f"Piecewise: one value more than times between them, got {len(self.values)} and {len(self.at)}"
             )
-        if any(value < 0 for value in self.values):
+        if not all(map(is_number, self.values)):
             raise ValueError(f"Piecewise: values are numbers from 0, got {self.values}")
         steps = [time for time in self.at if not isinstance(time, Epochs)]
+        if not all(is_count(time, 0) for time in steps):
+            raise ValueError(f"Piecewise: at has numbers of steps from 0 or Epochs, got {self.at}")
         if steps != sorted(steps):
             raise ValueError(f"Piecewise: times go up, got {self.at}")
 
@@ -218,7 +221,7 @@ class Warmup(Schedule):
             raise ValueError("Warmup: steps is a number of steps from 1 or Epochs, got None")
         check_times(self, "steps")
         if not isinstance(self.then, Schedule):
-            object.__setattr__(self, "then", Constant(float(self.then)))
+            object.__setattr__(self, "then", Constant(self.then))
 
     def __call__(self, t: int) -> float:
         steps, then = self.known("steps"), self.then

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pellucid.amounts import is_count
 from pellucid.optim.groups import Group, factors
 from pellucid.optim.numbers import Arrays, On, check_above, check_amounts, chosen, like, matches
 from pellucid.optim.schedule import Number, fitted
@@ -108,7 +109,7 @@ class Accumulate(Link):
     name: ClassVar[str] = "accumulate"
 
     def __post_init__(self) -> None:
-        if self.k != int(self.k) or self.k < 1:
+        if not is_count(self.k):
             raise ValueError(f"Accumulate: k is a number of batches from 1, got {self.k!r}")
 
     def init(self, params: Arrays) -> Arrays:

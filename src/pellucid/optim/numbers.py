@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import is_number
 from pellucid.graph.core.spec import Array as Array
 from pellucid.graph.core.tracer import Tracer
 
@@ -52,17 +52,17 @@ def chosen(who: Any, on: On, names: Any) -> list[str]:
 
 def check_amounts(who: Any, *fields: str) -> None:
     """Fields that are numbers from 0. What is scheduled or traced has no value yet."""
-    _check(who, fields, lambda value: 0 <= value < np.inf, "a number from 0")
+    _check(who, fields, is_number, "a number from 0")
 
 
 def check_above(who: Any, *fields: str) -> None:
     """Fields that are numbers above 0."""
-    _check(who, fields, lambda value: 0 < value < np.inf, "a number above 0")
+    _check(who, fields, lambda value: is_number(value, above=True), "a number above 0")
 
 
 def check_shares(who: Any, *fields: str) -> None:
     """Fields that are shares in [0, 1): with 1, an average would never hear anything new."""
-    _check(who, fields, lambda value: 0 <= value < 1, "a number in [0, 1)")
+    _check(who, fields, lambda value: is_number(value, 0, 1), "a number in [0, 1)")
 
 
 def _check(who: Any, fields: tuple[str, ...], good: Callable[[Any], bool], kind: str) -> None:
@@ -70,7 +70,7 @@ def _check(who: Any, fields: tuple[str, ...], good: Callable[[Any], bool], kind:
         value = getattr(who, field)
         if callable(value) or isinstance(value, Tracer | np.ndarray):
             continue
-        if not isinstance(value, Real) or not good(value):
+        if not good(value):
             raise ValueError(f"{type(who).__name__}: {field} is {kind}, got {value!r}")
 
 

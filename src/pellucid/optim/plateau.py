@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any
 
+from pellucid.amounts import is_number
 from pellucid.optim.numbers import check_amounts, check_choice
 
 
@@ -77,7 +78,7 @@ class ReduceOnPlateau(Controller):
         self.mode, self.cooldown, self.min_factor = mode, cooldown, min_factor
         check_choice(self, "mode", "min", "max")
         check_amounts(self, "patience", "min_delta", "cooldown", "min_factor")
-        if not 0 < factor < 1:
+        if not is_number(factor, 0, 1, above=True):
             raise ValueError(f"ReduceOnPlateau: factor is a number in (0, 1), got {factor!r}")
 
     def observe(self, value: float) -> None:
@@ -115,7 +116,7 @@ class Adaptive(Controller):
         self.start, self.patience, self.min_delta, self.mode, self.divide = start, patience, min_delta, mode, divide
         check_choice(self, "mode", "min", "max")
         check_amounts(self, "start", "patience", "min_delta")
-        if not divide > 1:
+        if not is_number(divide, 1, above=True):
             raise ValueError(f"Adaptive: divide is a number above 1, got {divide!r}")
 
     def observe(self, value: float) -> None:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
+from pellucid.amounts import is_count
 from pellucid.optim.numbers import check_above
 from pellucid.records import Record
 
@@ -91,5 +92,5 @@ def check_times(who: Any, *names: str) -> None:
     """Fields that are times: at least one step."""
     for name in names:
         value = getattr(who, name)
-        if value is not None and not isinstance(value, Epochs) and not (value == int(value) and value >= 1):
+        if value is not None and not isinstance(value, Epochs) and not is_count(value):
             raise ValueError(f"{type(who).__name__}: {name} is a number of steps from 1 or Epochs, got {value!r}")

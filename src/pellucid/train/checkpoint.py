@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.amounts import is_count
 from pellucid.train.atomic import regular
 from pellucid.train.callbacks import Callback
 from pellucid.train.files import CheckpointError, newest, read, write
@@ -116,9 +117,9 @@ class Checkpoint(Callback):
         monitor: str | None = None,
         mode: str = "auto",
     ) -> None:
-        if every < 1 or (every_steps is not None and every_steps < 1):
+        if not is_count(every) or (every_steps is not None and not is_count(every_steps)):
             raise ValueError(
-                f"Checkpoint: every and every_steps count from 1, got every={every}, every_steps={every_steps}"
+                f"Checkpoint: every and every_steps count from 1, got every={every!r}, every_steps={every_steps!r}"
             )
         known_mode(mode, "Checkpoint")
         self.path, self.every, self.every_steps = path, every, every_steps

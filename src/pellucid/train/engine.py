@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from pellucid.amounts import is_whole
 from pellucid.engine.compile import ENGINES
 from pellucid.train.batches import Rows, Stream
 from pellucid.train.loop import Run
@@ -15,7 +14,7 @@ from pellucid.train.loop import Run
 def check_engine(engine: str, threads: int | None) -> None:
     if engine not in ENGINES:
         raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1):
+    if threads is not None and not is_whole(threads):
         raise ValueError(f"threads is a number from 1, or None for all processors, got {threads!r}")
 
 

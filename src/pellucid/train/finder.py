@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number, check_whole, is_number
 from pellucid.figures import BLUE, ORANGE, Mark, annotate, axes
 from pellucid.markup import plural
 from pellucid.train.batches import rows_of
@@ -66,6 +67,11 @@ def find_rate(
     >>> 1e-5 < curve.suggestion < 1.0
     True
     """
+    check_whole(steps=steps, batch_size=batch_size)
+    check_whole(0, seed=seed)
+    if not is_number(low, above=True) or not is_number(high, low, above=True):
+        raise ValueError(f"find_rate: low and high are rates above 0, the second larger, got {low!r} and {high!r}")
+    check_number("a number in [0, 1)", 0, 1, smoothing=smoothing)
     trial = copy.copy(model)
     if not trial.params:
         trial.initialize(np.asarray(X), seed=seed)

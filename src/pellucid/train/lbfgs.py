@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number, check_whole
 from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.batches import Stream
 from pellucid.train.divergence import Diverged, locate
@@ -44,6 +45,10 @@ def fit_lbfgs(
     """
     import scipy.optimize
 
+    check_whole(max_iter=max_iter, max_fun=max_fun)
+    check_number("a number from 0", tol=tol)
+    check_number("a number from 0, or None for SciPy's", ftol=0.0 if ftol is None else ftol)
+    check_whole(0, seed=seed)
     minimize: Any = scipy.optimize.minimize
     before = model.params, model.state, model.features
     data, _ = model._data(X, y, None, sample_weight, None, seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from pellucid.amounts import is_count
 from pellucid.train.callbacks import Callback
 from pellucid.train.csvlog import CsvLog
 from pellucid.train.progress import ProgressView
@@ -74,6 +75,8 @@ class TensorBoard(Callback):
     """Event files for TensorBoard: every quantity of an epoch; with `every` the batch loss and rate, too."""
 
     def __init__(self, folder: Path, *, every: int | None = None) -> None:
+        if every is not None and not is_count(every):
+            raise ValueError(f"TensorBoard: every is a number of steps from 1, or None, got {every!r}")
         self.folder, self.every = folder, every
         self.writer: EventWriter | None = None
 

@@ -11,6 +11,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from pellucid.amounts import check_whole
 from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.train.batches import take_rows
@@ -34,6 +35,8 @@ def side_by_side(
     >>> side_by_side([lambda: 1, lambda: "two"], threads=2)
     [1, 'two']
     """
+    if threads is not None:
+        check_whole(threads=threads)
     from pellucid.engine.native.blas import LANE
     from pellucid.engine.native.processors import default_threads
 
@@ -102,6 +105,9 @@ def fit_many(
     for name, given in (("rows", rows), ("seeds", seeds)):
         if given is not None and len(given) != len(models):
             raise ShapeError(f"fit_many: {name} has {len(given)} entries for {len(models)} models: give one for each")
+
+    for seed in () if seeds is None else seeds:
+        check_whole(0, **{"fit_many: a seed": seed})
 
     def work(i: int) -> History:
         model, own = models[i], copy.deepcopy({k: v for k, v in fit.items() if k == "callbacks"})

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number, check_whole
 from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
+from pellucid.nn.layer import sample_shape
 from pellucid.nn.penalties import PerRow
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
@@ -131,10 +133,9 @@ class Model:
 
     def initialize(self, features: Any, *, seed: int = 0) -> Model:
         """Fresh parameters for samples of this shape (a number, a shape, or data)."""
-        if not isinstance(features, int | tuple):
-            features = tuple(np.shape(features)[1:])
-        self.params, self.state = self.net.initialize(features, seed=seed, dtype=self.dtype)
-        self.features = (features,) if isinstance(features, int) else features
+        shape = sample_shape(features)
+        self.params, self.state = self.net.initialize(shape, seed=seed, dtype=self.dtype)
+        self.features = shape
         return self
 
     def fit(
@@ -172,11 +173,11 @@ class Model:
         """
         if on_divergence not in ("raise", "stop", "ignore"):
             raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")
-        for name, number in (("batch_size", batch_size), ("epochs", epochs), ("steps", steps)):
-            if (number is not None or name == "batch_size") and not (
-                isinstance(number, int | np.integer) and number >= 1
-            ):
-                raise ValueError(f"{name} is a whole number from 1, got {number!r}")
+        limits = {"epochs": epochs, "steps": steps}
+        check_whole(batch_size=batch_size, **{name: number for name, number in limits.items() if number is not None})
+        check_whole(0, seed=seed)
+        if max_time is not None:
+            check_number("a number of seconds from 0, or None for no limit", max_time=max_time)
         if epochs is None and steps is None and max_time is None:
             epochs = 10
         listed = self._callbacks(callbacks, verbose)

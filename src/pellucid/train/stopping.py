@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from pellucid.amounts import is_count, is_number
 from pellucid.train.callbacks import Callback
 
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ class EarlyStopping(KeepsBest):
         mode: str = "auto",
         restore_best: bool = True,
     ) -> None:
-        if patience is not None and patience < 1:
-            raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience}")
-        if not min_delta >= 0:
-            raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta}")
+        if patience is not None and not is_count(patience):
+            raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience!r}")
+        if not is_number(min_delta):
+            raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta!r}")
         known_mode(mode, "EarlyStopping")
         self.patience, self.min_delta, self.monitor, self.mode = patience, min_delta, monitor, mode
         self.restore_best = restore_best

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.amounts import check_number, check_whole, is_whole
 from pellucid.markup import Brief
 from pellucid.train.batches import take_rows
 from pellucid.train.model import Model
@@ -27,6 +28,9 @@ def split(
     """
     from sklearn.model_selection import train_test_split
 
+    check_number("a share in (0, 1)", 0, 1, above=True, test=test)
+    check_number("a share in [0, 1 - test)", 0, 1 - test, validation=validation)
+    check_whole(0, seed=seed)
     labels = np.asarray(y)
     by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU" if stratify is None else stratify
     rows = np.arange(len(labels))
@@ -88,7 +92,10 @@ def cross_validate(
     from sklearn.model_selection import KFold, StratifiedKFold
 
     labels = np.asarray(y)
-    if isinstance(folds, int):
+    check_whole(0, seed=seed)
+    if isinstance(folds, str) or not hasattr(folds, "split"):
+        if not is_whole(folds, 2):
+            raise ValueError(f"folds is a whole number from 2, or a splitter of scikit-learn, got {folds!r}")
         by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU"
         folds = (StratifiedKFold if by_class else KFold)(folds, shuffle=True, random_state=seed)
     rows = []

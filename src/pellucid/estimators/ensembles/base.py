@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from pellucid.amounts import is_number, is_whole
 from pellucid.estimators.classifier import DataWarning
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.ensembles.shares import Share, bags, folds
@@ -32,12 +32,8 @@ NEVER_OUT = 0.1
 """Share of rows without an out-of-bag prediction from which on there is a warning."""
 
 
-def _whole(value: Any, low: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and int(value) >= low
-
-
 def _share(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
+    return is_number(value, 0, 1, above=True, closed=True) and not is_whole(value)
 
 
 def _as_table(X: Any) -> Any:
@@ -136,15 +132,15 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
             self._out_of_bag(X, y, weights, shares)
 
     def _check_parameters(self) -> None:
-        if not _whole(self.n_estimators, 1):
+        if not is_whole(self.n_estimators, 1):
             raise ValueError(f"n_estimators is a whole number from 1, got {self.n_estimators!r}")
         if self.method not in METHODS:
             raise ValueError(f"method is one of {', '.join(map(repr, METHODS))}, got {self.method!r}")
-        if not _share(self.max_samples) and not _whole(self.max_samples, 1):
+        if not _share(self.max_samples) and not is_whole(self.max_samples, 1):
             raise ValueError(
                 f"max_samples is a share in (0, 1] or a whole number of rows from 1, got {self.max_samples!r}"
             )
-        if self.n_jobs not in (None, -1) and not _whole(self.n_jobs, 1):
+        if self.n_jobs not in (None, -1) and not is_whole(self.n_jobs, 1):
             raise ValueError(f"n_jobs is a whole number from 1, or -1 or None for all processors, got {self.n_jobs!r}")
         check_no_checkpoint(self._base(), "members")
 

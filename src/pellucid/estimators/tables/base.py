@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from pellucid.amounts import check_number, is_number, is_whole
 from pellucid.estimators.inputs import checked_weights, unchanged_on_failure
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.tables.columns import read_table
@@ -134,6 +135,11 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise ValueError("validation data are X_val and y_val together; got one of them")
         if sample_weight_val is not None and X_val is None:
             raise ValueError("sample_weight_val are weights of validation rows: give X_val and y_val too")
+        rate, patience = self.learning_rate_init, self.patience
+        if not is_number(rate, above=True) and not (isinstance(rate, str) and rate == "auto"):
+            raise ValueError(f"learning_rate_init is a number above 0, or 'auto', got {rate!r}")
+        if patience is not None and not is_whole(patience):
+            raise ValueError(f"patience is a whole number of epochs from 1, or None for no end, got {patience!r}")
         rng = check_random_state(self.random_state)
         table = read_table(X, type(self).__name__)
         y = self._target(y)
@@ -191,8 +197,7 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _rows(self, y: Any, rng: np.random.RandomState, split: bool) -> tuple[Any, Any]:
         rows, share = len(y), self.validation_fraction
-        if not 0 <= share < 1:
-            raise ValueError(f"validation_fraction is a number in [0, 1), got {share!r}")
+        check_number("a number in [0, 1)", 0, 1, validation_fraction=share)
         if not split or not share:
             return np.arange(rows), np.arange(0)
         inside, outside = self._split(y, rng)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
+from pellucid.amounts import check_whole
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.tables.categories import code_encoder, one_hot_encoder, paired, stacked
 from pellucid.estimators.tables.columns import (
@@ -126,8 +127,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"scaling is one of {', '.join(map(repr, SCALINGS))}, got {self.scaling!r}")
         if self.missing not in MISSING:
             raise ValueError(f"missing is one of {', '.join(map(repr, MISSING))}, got {self.missing!r}")
-        if not isinstance(self.one_hot_max, int | np.integer) or self.one_hot_max < 0:
-            raise ValueError(f"one_hot_max is a whole number from 0, got {self.one_hot_max!r}")
+        check_whole(0, one_hot_max=self.one_hot_max)
         if str(np.dtype(self.dtype)) not in ("float32", "float64"):
             raise ValueError(f"dtype is 'float64' or 'float32', got {self.dtype!r}")
 

@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.amounts import check_number
 from pellucid.estimators.inputs import checked_weights
 
 SCALINGS = ("robust", "standard", "quantile", "pca", "whiten", "centre", None)
@@ -53,6 +54,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SmoothRobustScaler:
         """Learn medians and scales. X: (n, features)"""
+        check_number("a number above 0", above=True, limit=self.limit)
         X = validate_data(self, X, dtype=(np.float64, np.float32))
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, len(X))

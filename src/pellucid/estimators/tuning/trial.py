@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import has_fit_parameter
 
+from pellucid.amounts import is_whole
 from pellucid.estimators.solve import NON_FINITE
 from pellucid.estimators.tuning.space import with_settings
 from pellucid.train import Callback, Run
@@ -62,7 +63,9 @@ def folds(estimator: Any, X: Any, y: Any, weights: Any, validation: Any, cv: Any
         pairs = [(np.concatenate([inside, kept]), outside)]
     else:
         kind = StratifiedKFold if classes else KFold
-        splitter = cv if hasattr(cv, "split") else kind(cv, shuffle=True, random_state=seed)
+        if not is_whole(cv, 2) and (isinstance(cv, str) or not hasattr(cv, "split")):
+            raise ValueError(f"cv is a whole number of folds from 2, or a splitter of scikit-learn, got {cv!r}")
+        splitter = cv if hasattr(cv, "split") else kind(int(cv), shuffle=True, random_state=seed)
         pairs = list(splitter.split(X, y))
         if classes:  # a class that is not trained on cannot be scored
             names = np.asarray(y)

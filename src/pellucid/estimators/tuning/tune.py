@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from pellucid.amounts import is_number, is_whole
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
@@ -128,9 +129,9 @@ def _limits(budget: float | None, trials: int | None) -> tuple[float, float]:
     """Seconds and trials, infinite where not given."""
     if budget is None and trials is None:
         budget = 60.0
-    if budget is not None and not (isinstance(budget, int | float) and budget > 0):
-        raise ValueError(f"tune: budget is a number of seconds above 0, got {budget!r}")
-    if trials is not None and not (isinstance(trials, int | np.integer) and trials >= 1):
+    if budget is not None and not is_number(budget, above=True):
+        raise ValueError(f"tune: budget is a number of seconds above 0, or None for no limit, got {budget!r}")
+    if trials is not None and not is_whole(trials):
         raise ValueError(f"tune: trials is a whole number from 1, got {trials!r}")
     return (np.inf if budget is None else float(budget)), (np.inf if trials is None else int(trials))
 
@@ -138,9 +139,9 @@ def _limits(budget: float | None, trials: int | None) -> tuple[float, float]:
 def _jobs(n_jobs: int) -> int:
     from pellucid.engine.native.processors import default_threads
 
-    if n_jobs == -1:
+    if is_whole(n_jobs, -1) and n_jobs == -1:
         return min(default_threads(), ROUND)
-    if not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
+    if not is_whole(n_jobs):
         raise ValueError(f"tune: n_jobs is a whole number from 1, or -1 for all processors, got {n_jobs!r}")
     return int(n_jobs)
 
