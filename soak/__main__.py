@@ -36,7 +36,7 @@ def main(words: list[str] | None = None) -> int:
             parser.error(f"there is no part {name!r}: there are {', '.join(PARTS)}")
     warnings.simplefilter("ignore")  # of convergence and the like: thousands of them, and none is looked at here
     console = Console()
-    console.print(f"soak: seed {asked.seed}; a failed case N is repeated by: soak PART --seed {asked.seed} --case N")
+    console.print(f"seed {asked.seed}; case N again: python -m soak PART --seed {asked.seed} --case N", highlight=False)
     table = Table("part", "what", "figure", "wanted", "")
     met = True
     for part in (PARTS[name] for name in asked.parts or PARTS):

@@ -42,9 +42,10 @@ def holds_classes(y: Any) -> bool:
     (True, True, False, False)
     """
     values = np.asarray(y)
+    numbers = values.dtype.kind in "iuf"
+    if numbers and values.ndim == 1 and len(np.unique(values)) > FEW:  # scikit-learn 1.7 would warn of so many classes
+        return False
     kind = type_of_target(values)
     if kind.startswith("continuous"):
         return False
-    if kind == "multilabel-indicator" or values.dtype.kind not in "iuf":
-        return True
-    return values.ndim == 1 and len(np.unique(values)) <= FEW
+    return kind == "multilabel-indicator" or not numbers or values.ndim == 1
