@@ -40,5 +40,9 @@ class GraphError(PellucidError, ValueError):
     """A graph that is not well formed (a cycle, a dangling reference)."""
 
 
+class DataWarning(RuntimeWarning):
+    """The data can be learned from, but hardly as intended."""
+
+
 class IndependentOutputWarning(UserWarning):
     """A function was differentiated with respect to an argument that it does not use."""

@@ -20,7 +20,16 @@ from pellucid.nn.layer import sample_shape
 from pellucid.nn.penalties import PerRow
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
-from pellucid.train.batches import Rows, Stream, class_weights, is_stream, rows_of, split_rows
+from pellucid.train.batches import (
+    Rows,
+    Stream,
+    class_weights,
+    is_stream,
+    only_class,
+    rows_of,
+    split_rows,
+    warn_of_one_class,
+)
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
 from pellucid.train.config import ConfigError, describe
@@ -66,6 +75,9 @@ class Model:
     pays: float = 1.0
     """Seconds of NumPy from which engine="auto" compiles the training step."""
 
+    tells: bool = True
+    """Warn of a target with one class only? Estimators have looked at it themselves."""
+
     def __init__(
         self,
         net: Layer,
@@ -92,6 +104,8 @@ class Model:
             raise ValueError(
                 f"metrics need names of their own, and not 'loss': got {names}; wrap one in train.Metric(name, ...)"
             )
+        for each in self.metrics:
+            each.check(self.loss)
         self.penalty = penalty
         self.dtype = np.dtype(dtype)
         self.settings = {k: v if isinstance(v, Schedule) else Constant(v) for k, v in (settings or {}).items()}
@@ -159,6 +173,10 @@ class Model:
         try:
             data, held = self._data(X, y, validation, sample_weight, class_weight, seed)
             before_it = self.progress if continued else None
+            if isinstance(data, Rows) and self.tells and not continued and is_classifier(self.loss):
+                label = only_class(data.y)
+                if label is not None:
+                    warn_of_one_class(label, stacklevel=3)
             run = self._run(
                 data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed, before_it
             )
