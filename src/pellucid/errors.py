@@ -54,5 +54,9 @@ class KernelFolderWarning(UserWarning):
     """The folder of compiled kernels is not used, because others could have put code there."""
 
 
+class DataWarning(RuntimeWarning):
+    """The data can be learned from, but hardly as intended."""
+
+
 class IndependentOutputWarning(UserWarning):
     """A function was differentiated with respect to an argument that it does not use."""

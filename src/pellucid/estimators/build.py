@@ -65,7 +65,7 @@ def build(estimator: Any, outputs: int, loss: nn.Loss, dtype: Any, metric: Metri
         engine=estimator.engine,
         threads=estimator.threads,
     )
-    model.pays = PAYS
+    model.pays, model.tells = PAYS, False
     return model
 
 

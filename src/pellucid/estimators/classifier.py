@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,16 +18,14 @@ from sklearn.utils.multiclass import (
 
 from pellucid import nn
 from pellucid.amounts import check_number
+from pellucid.errors import DataWarning as DataWarning
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.build import training_settings
 from pellucid.estimators.inputs import checked_weights, unchanged_on_failure
 from pellucid.estimators.rows import dense
 from pellucid.estimators.uncertainty import DRAWS, draws, temperature
 from pellucid.graph.numpy_api import log_softmax
-
-
-class DataWarning(RuntimeWarning):
-    """The data can be learned from, but hardly as intended."""
+from pellucid.train.batches import warn_of_one_class
 
 
 def weights_by_class(class_weight: Any, y: Any) -> Any:
@@ -182,12 +179,7 @@ class MLPClassifier(ClassifierMixin, BaseMLP):  # type: ignore[misc]
         self.classes_ = unique_labels(y)
         self._kind = "binary" if len(self.classes_) <= 2 else "multiclass"
         if len(self.classes_) == 1:
-            warnings.warn(
-                f"y has one class only, {self.classes_.tolist()[0]!r}: every prediction will be that class. Give rows "
-                "of another class.",
-                DataWarning,
-                stacklevel=6,
-            )
+            warn_of_one_class(self.classes_.tolist()[0], stacklevel=7)
 
     def _check_classes(self, y: Any, incremental: bool) -> None:
         multilabel = type_of_target(y).startswith("multilabel")

@@ -1,5 +1,6 @@
 """Training: the model, the loop and its callbacks, checkpoints."""
 
+from pellucid.errors import DataWarning as DataWarning
 from pellucid.train.callbacks import Callback as Callback
 from pellucid.train.callbacks import CallbackError as CallbackError
 from pellucid.train.checkpoint import Checkpoint as Checkpoint

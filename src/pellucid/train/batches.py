@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number
-from pellucid.errors import ShapeError
+from pellucid.errors import DataWarning, ShapeError
 from pellucid.nn.losses import Loss, sample_weights
 from pellucid.train.inputs import as_inputs, refuse_containers
 
@@ -171,6 +172,22 @@ def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype
     if weights is None:
         return Rows(inputs, target)
     return Rows(inputs, target, *in_reach(sample_weights(weights, len(inputs), part=part), dtype))
+
+
+def warn_of_one_class(label: Any, stacklevel: int) -> None:
+    """There is nothing to tell apart."""
+    warnings.warn(
+        f"y has one class only, {label!r}: every prediction will be that class. Give rows of another class.",
+        DataWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def only_class(y: Any) -> int | None:
+    """The class of all rows, of a prepared target of one label a row; None where there are others."""
+    labels = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    alike = labels.ndim == 1 and bool(np.all(labels == labels[0])) and float(labels[0]).is_integer()
+    return int(labels[0]) if alike else None
 
 
 def _refuse_too_large(target: Any, dtype: Any) -> None:

@@ -5,12 +5,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from pellucid.lookup import look_up
-from pellucid.nn.losses import Loss
+from pellucid.nn.loss_classes import Multilabel
+from pellucid.nn.loss_sums import Around
+from pellucid.nn.losses import Loss, Own
+
+
+class Needs(Enum):
+    """What a metric is for."""
+
+    ANY = "any loss"
+    CLASSES = "losses that tell classes apart"
+    LABEL = "the same, of one class for each row"
+    PROBABILITIES = "the same, with probabilities of them"
+    NUMBERS = "losses that predict one number for each target"
 
 
 @dataclass(frozen=True)
@@ -18,17 +31,18 @@ class Metric:
     """`function(y, prediction)`; `of` says which prediction.
 
     "classes", "link" (probabilities, means), "scores", or "predict": classes where the loss has such, else means.
+    `needs` says for which losses it is; a model looks at it when it is made.
     """
 
     name: str
     function: Callable[[Any, Any], float]
     of: str = "link"
     mode: str = "max"  # is larger better ("max") or smaller ("min")? "?" where nobody said
+    needs: Needs = Needs.ANY
 
     def __call__(self, y: Any, scores: Any, loss: Loss, weights: Any = None) -> float:
         """The metric for a prepared target and the scores of a network."""
-        if self.of == "classes" and not is_classifier(loss):
-            raise ValueError(f"the metric {self.name} is for classes, but {loss.name} predicts numbers")
+        self.check(loss)
         means = self.of == "link" or (self.of == "predict" and not is_classifier(loss))
         prediction = scores if self.of == "scores" else loss.link(scores) if means else classes(loss, scores)
         target = y[:, 0] if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
@@ -40,11 +54,41 @@ class Metric:
             raise ValueError(f"the metric {self.name} takes no sample_weight: leave the weights or the metric out")
         return float(self.function(target, prediction, sample_weight=weights))  # type: ignore[call-arg]
 
+    def check(self, loss: Loss) -> None:
+        """Raise if it does not go with what the loss predicts."""
+        needs = Needs.CLASSES if self.of == "classes" and self.needs is Needs.ANY else self.needs
+        why = _unfit(needs, loss)
+        if why:
+            raise ValueError(f"the metric {self.name} {why}")
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Metrics of the table are pickled by name."""
         if METRICS.get(self.name) is self:
             return metric, (self.name,)
-        return Metric, (self.name, self.function, self.of, self.mode)
+        return Metric, (self.name, self.function, self.of, self.mode, self.needs)
+
+
+def _unfit(needs: Needs, loss: Loss) -> str:
+    """Why a metric with such needs does not go with a loss; "" where it does."""
+    around = loss.of if isinstance(loss, Around) else loss
+    if needs is Needs.NUMBERS:
+        if loss.link_name == "softmax":
+            return f"compares numbers, but {loss.name} predicts probabilities of classes: there are {_listed(False)}"
+        if loss.per_output > 1:
+            return f"takes one number for each target, but {loss.name} predicts {loss.per_output}: give a function"
+    elif needs is not Needs.ANY and not is_classifier(loss):
+        if isinstance(loss, Own):
+            return f"is for classes, but {loss.name} predicts numbers: say nn.loss(f, like='cross_entropy')"
+        return f"is for classes, but {loss.name} predicts numbers: for those there are {_listed(True)}"
+    elif needs is Needs.LABEL and isinstance(around, Multilabel):
+        return f"takes one class for each row, but {loss.name} predicts several labels: use accuracy, f1 or roc_auc"
+    elif needs is Needs.PROBABILITIES and loss.link_name == "sign":
+        return f"takes probabilities, but {loss.name} gives none: use log-losses, such as 'binary_cross_entropy'"
+    return ""
+
+
+def _listed(numbers: bool) -> str:
+    return ", ".join(name for name, metric in METRICS.items() if (metric.needs is Needs.NUMBERS) == numbers)
 
 
 def _takes_weights(function: Callable[..., Any]) -> bool:
@@ -91,18 +135,26 @@ def _accuracy(y: Any, p: Any, sample_weight: Any = None) -> float:
     return float(np.average(np.all((y == p).reshape(len(y), -1), axis=1), weights=sample_weight))
 
 
+ROOMS = {
+    "_regression": Needs.NUMBERS,
+    "_classification": Needs.CLASSES,
+    "_ranking": Needs.CLASSES,
+    "_scorer": Needs.CLASSES,  # likelihood ratios
+}
+"""The files of scikit-learn's metrics."""
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("accuracy", _accuracy, "classes"),
-        Metric("balanced_accuracy", _sk("balanced_accuracy_score"), "classes"),
-        Metric("f1", lambda y, p, **options: _f1(y, p, **options), "classes"),
-        Metric("roc_auc", lambda y, p, **options: _auc(y, p, **options), "link"),
-        Metric("average_precision", lambda y, p, **options: _precision(y, p, **options), "link"),
-        Metric("mse", _sk("mean_squared_error"), mode="min"),
-        Metric("rmse", _rmse, mode="min"),
-        Metric("mae", _sk("mean_absolute_error"), mode="min"),
-        Metric("r2", _sk("r2_score")),
+        Metric("accuracy", _accuracy, "classes", needs=Needs.CLASSES),
+        Metric("balanced_accuracy", _sk("balanced_accuracy_score"), "classes", needs=Needs.LABEL),
+        Metric("f1", lambda y, p, **options: _f1(y, p, **options), "classes", needs=Needs.CLASSES),
+        Metric("roc_auc", lambda y, p, **options: _auc(y, p, **options), needs=Needs.CLASSES),
+        Metric("average_precision", lambda y, p, **options: _precision(y, p, **options), needs=Needs.CLASSES),
+        Metric("mse", _sk("mean_squared_error"), mode="min", needs=Needs.NUMBERS),
+        Metric("rmse", _rmse, mode="min", needs=Needs.NUMBERS),
+        Metric("mae", _sk("mean_absolute_error"), mode="min", needs=Needs.NUMBERS),
+        Metric("r2", _sk("r2_score"), needs=Needs.NUMBERS),
     )
 }
 
@@ -161,9 +213,10 @@ def metric(which: Any) -> Metric:
         response = getattr(which, "_response_method", "predict")
         wants = response if isinstance(response, str) else response[0]
         of = {"predict_proba": "link", "decision_function": "scores"}.get(wants, "predict")
-        name = which._score_func.__name__
-        regression = name.startswith(("mean_", "r2", "median_", "explained_", "max_error", "root_"))
-        return Metric(name, Scored(which), "link" if regression else of)
+        room = getattr(which._score_func, "__module__", "").rpartition(".")[2]  # where scikit-learn keeps it
+        needs = Needs.PROBABILITIES if wants == "predict_proba" else ROOMS.get(room, Needs.ANY)
+        of = "link" if needs is Needs.NUMBERS else of
+        return Metric(which._score_func.__name__, Scored(which), of, needs=needs)
     if callable(which):
         return Metric(getattr(which, "__name__", "metric").strip("<>"), which, mode="?")
     raise TypeError(f"a metric is a name, a function (y, prediction) -> number, or a scorer, got {which!r}")

@@ -28,9 +28,11 @@ from pellucid.train.batches import (
     class_weights,
     first_of,
     is_stream,
+    only_class,
     parts_of,
     rows_of,
     split_rows,
+    warn_of_one_class,
 )
 from pellucid.train.callbacks import Callback, callback
 from pellucid.train.checkpoint import load_run
@@ -77,6 +79,9 @@ class Model:
     pays: float = 1.0
     """Seconds of NumPy from which engine="auto" compiles the training step."""
 
+    tells: bool = True
+    """Warn of a target with one class only? Estimators have looked at it themselves."""
+
     def __init__(
         self,
         net: Layer,
@@ -103,6 +108,8 @@ class Model:
             raise ValueError(
                 f"metrics need names of their own, and not 'loss': got {names}; wrap one in train.Metric(name, ...)"
             )
+        for each in self.metrics:
+            each.check(self.loss)
         self.penalty = penalty
         self.dtype = np.dtype(dtype).newbyteorder("=")
         self.settings = {k: v if isinstance(v, Schedule) else Constant(v) for k, v in (settings or {}).items()}
@@ -187,6 +194,10 @@ class Model:
             several = steps is None and epochs is not None and epochs > 1
             data, held = self._data(X, y, validation, sample_weight, class_weight, seed, several)
             before_it = self.progress if continued else None
+            if isinstance(data, Rows) and self.tells and not continued and is_classifier(self.loss):
+                label = only_class(data.y)
+                if label is not None:
+                    warn_of_one_class(label, stacklevel=3)
             run = self._run(
                 data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed, before_it
             )

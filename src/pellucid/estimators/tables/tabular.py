@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -314,7 +315,7 @@ class TabularMLPRegressor(RegressorMixin, BaseTabularMLP):  # type: ignore[misc]
         def measured(y: Any, prediction: Any, **more: Any) -> float:
             return metric.function(self._own_units(y), self._own_units(prediction), **more)
 
-        return Metric(metric.name, measured, metric.of, metric.mode)
+        return replace(metric, function=measured)
 
     def _finish(self, inner: Any) -> None:
         """The metric as it was given, for files and pickles."""
