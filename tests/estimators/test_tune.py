@@ -21,6 +21,7 @@ from pellucid.estimators.tuning.space import default_space
 from pellucid.estimators.tuning.trial import PRUNED, Watch
 from pellucid.estimators.tuning.tune import tune
 from pellucid.train import Callback
+from pellucid.train.loop import HALT
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +227,62 @@ def test_ctrl_c_gives_the_best_so_far(iris):
         signal.signal(signal.SIGINT, before)
     assert found.stopped.startswith("interrupted")
     assert 1 <= len(found.trials) <= ROUND
+    assert found.best_estimator.predict(iris[0]).shape == (150,)
+
+
+class Early(Callback):
+    """Sends one Ctrl-C from the first batch of all, and lets no training go on before it has been heard."""
+
+    def __init__(self):
+        self.sent = threading.Event()
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def on_batch_end(self, run):
+        if not self.sent.is_set():
+            self.sent.set()
+            os.kill(os.getpid(), signal.SIGINT)
+        HALT.get().wait(30)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("settings", [{}, {"cv": 2}])
+@pytest.mark.parametrize("make", [MLPClassifier, TabularMLPClassifier])
+def test_ctrl_c_ahead_of_the_first_result_is_ctrl_c(iris, n_jobs, settings, make):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt, match="before a trial had ended its first epoch"):
+            search(
+                *iris,
+                estimator=make(callbacks=[Early()], engine="numpy", batch_size=8),
+                trials=50,
+                n_jobs=n_jobs,
+                **settings,
+            )
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("first", [1, ROUND])
+def test_ctrl_c_between_rounds(iris, first):
+    """While settings are proposed, no trial runs: the best of earlier rounds is the result, if there is one."""
+    asked = []
+
+    def space(trial):
+        asked.append(trial.number)
+        if trial.number >= first:
+            raise KeyboardInterrupt
+        return {"alpha": trial.suggest_float("alpha", 1e-6, 1e-2)}
+
+    brief = MLPClassifier((4,), max_iter=2, engine="numpy")
+    if first == 1:
+        with pytest.raises(KeyboardInterrupt):
+            search(*iris, estimator=brief, trials=50, space=space)
+        return
+    found = search(*iris, estimator=brief, trials=50, space=space)
+    assert found.stopped.startswith("interrupted")
+    assert len(found.trials) == ROUND
     assert found.best_estimator.predict(iris[0]).shape == (150,)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pellucid.estimators.tuning.space import default_space
 from pellucid.estimators.tuning.trial import Fold, Outcome, try_out
-from pellucid.train.loop import HALT
+from pellucid.train.loop import HALT, INTERRUPTED
 
 ROUND = 8
 """Trials in a round. A trial learns from the rounds before its own only, so that the result does not depend on how many
@@ -43,6 +43,7 @@ class Search:
     done: list[tuple[dict[str, Any], Outcome]] = field(default_factory=list)
     stopped: str = ""
     running: list[Future[Outcome]] = field(default_factory=list)
+    pending: list[tuple[Any, dict[str, Any], Future[Outcome]]] = field(default_factory=list)  # not yet in `done`
     seen: list[Outcome] = field(default_factory=list)  # as they come in
 
     def __post_init__(self) -> None:
@@ -58,33 +59,42 @@ class Search:
             self.lanes.put(lane)
 
     def run(self) -> None:
-        """Rounds, until trials or time are at an end, or Ctrl-C."""
+        """Rounds, until trials or time are at an end, or Ctrl-C, whenever it comes."""
         with ThreadPoolExecutor(self.jobs, thread_name_prefix="pellucid") as pool:
-            while not self.stopped:
-                self._round(pool, int(min(ROUND, self.trials - len(self.done))))
-                if len(self.done) >= self.trials:
-                    self.stopped = self.stopped or "all trials done"
-                elif time.monotonic() >= self._end():
-                    self.stopped = self.stopped or "the time is over"
+            try:
+                while not self.stopped:
+                    self._round(pool, int(min(ROUND, self.trials - len(self.done))))
+                    if len(self.done) >= self.trials:
+                        self.stopped = self.stopped or "all trials done"
+                    elif time.monotonic() >= self._end():
+                        self.stopped = self.stopped or "the time is over"
+            except KeyboardInterrupt:
+                self.stopped = INTERRUPTED
+                self._give_up()
+                self._note()  # what the round has brought so far
+            finally:
+                self._give_up()  # the pool waits for all that runs
 
     def _round(self, pool: ThreadPoolExecutor, size: int) -> None:
         asked = [self.study.ask() for _ in range(size)]
         settings = [self._settings(trial, len(self.done) + i) for i, trial in enumerate(asked)]
-        self.running = [
-            pool.submit(contextvars.copy_context().run, self._work, trial, chosen)
-            for trial, chosen in zip(asked, settings, strict=True)
-        ]
-        try:
-            while wait(self.running, timeout=0.2).not_done:
-                if any(f.done() and not f.cancelled() and f.exception() for f in self.running):
-                    self._give_up()  # wrong data fail in every trial: no need to see it eight times
-        except KeyboardInterrupt:
-            self.stopped = "interrupted by the user (Ctrl-C)"
-            self._give_up()
-            wait(self.running)
-        for trial, chosen, future in zip(asked, settings, self.running, strict=True):
+        self.running = []
+        for trial, chosen in zip(asked, settings, strict=True):
+            future = pool.submit(contextvars.copy_context().run, self._work, trial, chosen)
+            self.running.append(future)
+            self.pending.append((trial, chosen, future))
+        while wait(self.running, timeout=0.2).not_done:
+            if any(f.done() and not f.cancelled() and f.exception() for f in self.running):
+                self._give_up()  # wrong data fail in every trial: no need to see it eight times
+        self._note()
+
+    def _note(self) -> None:
+        """Wait for the trials of the round, and tell the study of them."""
+        wait(self.running)
+        state = self.optuna.trial.TrialState
+        while self.pending:
+            trial, chosen, future = self.pending.pop(0)
             out = Outcome("cut") if future.cancelled() else future.result()
-            state = self.optuna.trial.TrialState
             told = {"complete": state.COMPLETE, "pruned": state.PRUNED}.get(out.state, state.FAIL)
             if out.state == "cut" and out.value is not None:
                 told = state.COMPLETE
@@ -141,6 +151,8 @@ class Search:
         """Settings and outcome of the best trial that saw every fold."""
         whole = [d for d in self.done if d[1].value is not None and d[1].state != "failed"]
         whole = [d for d in whole if len(d[1].values) == len(self.parts)] or whole
+        if not whole and self.stopped == INTERRUPTED:
+            raise KeyboardInterrupt("tune was interrupted before a trial had ended its first epoch")
         if not whole:
             for _, out in self.done:
                 if out.error is not None:

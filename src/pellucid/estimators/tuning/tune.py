@@ -46,8 +46,10 @@ def tune(
     ones is given up (MedianPruner). Trial 0 is the estimator as it was given, so the outcome is never worse than that
     on the validation rows. Needs `pip install pellucid[optuna]`.
 
-    budget : seconds for search and last fit together (60 if `trials` is not given either); a trial is cut short where
-        the time ends, the last fit is not
+    budget : seconds for the whole call, search and last fit together: 60 if `trials` is not given either, else without
+        limit. The search ends in time for a last fit as long as the best trial's; trials that run then are cut short
+        and count with the epochs they had. The last fit itself is not cut, so that it may end a little later. How far
+        a search comes in a given time depends on the machine: for the same result anywhere give `trials`
     trials : how many settings to try at most; with `random_state` and without `budget` the result is repeatable
     estimator : one of pellucid's, whose other parameters are kept; "auto" takes TabularMLP* for data frames, MLP* for
         arrays, a classifier where y holds classes
@@ -58,7 +60,8 @@ def tune(
     validation : the share of rows that judges, or (X, y); `cv` in its place: a number of folds, or a splitter
     n_jobs : trials side by side, each on one thread; -1 for all processors. It does not change the result.
 
-    Ctrl-C ends the search; the best so far is fitted and returned.
+    Ctrl-C ends the search; the best so far is fitted and returned. Where no trial has ended its first epoch yet, there
+    is none: then KeyboardInterrupt is raised.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
