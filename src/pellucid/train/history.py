@@ -105,7 +105,7 @@ class History:
             batch_size=entry(data, "batch_size", maybe(COUNT), path, default=None),
             rows=entry(data, "rows", maybe(COUNT), path, default=None),
             columns=tuple(entry(data, "columns", TEXTS, path, default=list(self.columns))),
-            modes=self.modes | {name: entry(modes, name, among("min", "max"), path) for name in modes},
+            modes=self.modes | {name: entry(modes, name, among("min", "max", "?"), path) for name in modes},
         )
 
     def plot(self, names: Sequence[str] = ("loss", "val_loss"), *, best: str | None = None, ax: Any = None) -> Any:
