@@ -45,6 +45,8 @@ register_loss(loss_classes.Perceptron())
 def loss(which: Any, **settings: Any) -> Loss:
     """A loss by name with its settings, as a function of one's own (settings: link, like, name), or itself.
 
+    A function f(scores, y) gives one number for each sample; see `Loss.from_function` for sums and means.
+
     >>> loss("huber", delta=2.0)
     Huber(delta=2.0)
     >>> loss(lambda s, y: np.abs(s - y)).link(np.ones((1, 1)))

@@ -111,12 +111,16 @@ class Loss(Record, ABC):
     def from_function(f: Callable[[Any, Any], Any], link: Any = None, like: Loss | None = None, name: str = "") -> Own:
         """A loss of one's own: `f(scores, y)` gives a number for each sample (n,), or for each output (n, k).
 
-        Targets are numbers and the link is the identity, unless they are taken from another loss by `like`.
+        Of outputs the mean is taken, unless f sums them itself (`axis=1`); of samples always the mean, outside, so that
+        weights count and the rate does not depend on the batch size: f has no `np.mean` or `np.sum` over rows. Targets
+        are numbers and the link is the identity, unless they are taken from another loss by `like`.
 
         >>> import numpy as np
-        >>> own = Loss.from_function(lambda s, y: np.log(np.cosh(s - y)))
-        >>> float(own(np.zeros((2, 1)), own.prepare([0.0, 0.0])))
-        0.0
+        >>> mean = Loss.from_function(lambda s, y: np.abs(s - y))
+        >>> total = Loss.from_function(lambda s, y: np.sum(np.abs(s - y), axis=1))
+        >>> s, y = np.array([[1.0, 3.0], [0.0, 0.0]]), np.zeros((2, 2))
+        >>> float(mean(s, y)), float(total(s, y))
+        (1.0, 2.0)
         """
         return Own(f, link, like, name or getattr(f, "__name__", "own").strip("<>"))
 
@@ -155,7 +159,8 @@ class Own(Loss):
         if shape not in (s.shape[:1], (s.shape[0], 1), s.shape):
             raise ShapeError(
                 f"{self.name} gave shape {format_shape(shape)} for scores of shape {format_shape(s.shape)}: a loss "
-                "gives one number for each sample (n,), without np.mean, so that samples can be weighted"
+                "gives one number for each sample (n,), without np.mean or np.sum over rows, so that samples can be "
+                "weighted; the mean is taken outside"
             )
         return out if len(shape) == 1 else np.mean(out, axis=-1)
 

@@ -19,12 +19,17 @@ EVENTS = ("fit_begin", "epoch_begin", "gradients", "batch_end", "epoch_end", "ch
 class Callback:
     """Override the events you need: `on_epoch_end(self, run)`, `on_batch_end`, ...
 
-    `on_gradients(self, run, gradients)` is called between the backward pass and the update, and may return changed
-    gradients. See `Run` for what can be read.
+    See `Run` for what can be read. `on_gradients(self, run, gradients)` is called in every step, between the backward
+    pass and the update. `gradients` is a dict with one array for each parameter, under its name and of its shape: the
+    derivative of the mean loss of the batch plus the penalty, ahead of clipping and all other links. What it returns, a
+    dict with the same names, takes their place; nothing leaves them as they are. Arrays are not changed in place.
 
     >>> class Shout(Callback):
     ...     def on_epoch_end(self, run):
     ...         print(f"epoch {run.epoch}!")
+    >>> class OnlyTheLastLayer(Callback):
+    ...     def on_gradients(self, run, gradients):
+    ...         return {name: g if name.startswith("output.") else 0.0 * g for name, g in gradients.items()}
     """
 
     def reset(self) -> None:
