@@ -108,7 +108,7 @@ def normalization_pictures() -> None:
     axes = plt.subplots(1, 5, figsize=(17, 3.2), layout="constrained")[1]
     for ax, hidden in zip(axes, ((), (16,)), strict=False):
         learned = normalization.boundary(hidden)
-        lab.plot_boundary(learned.model, learned.X, learned.y, ax)
+        lab.plot_boundary(learned.model, learned.X, learned.y, ax, points=60)
         ax.set(title=f"hidden units: {sum(hidden)}, accuracy {learned.accuracy:.0%}", aspect="equal")
     shown.plot_batch_sizes(normalization.batch_size_sweep(), axes[2])
     shown.plot_drift(normalization.drift(None, lr=0.5), normalization.drift("batch", lr=0.5), axes[3:])

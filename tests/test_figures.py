@@ -150,7 +150,7 @@ def curves(figure):
     """Points along all curves (reference lines across the axes are none), in pixels."""
     for ax in figure.axes:
         for line in ax.lines:
-            points = line.get_transform().transform(np.column_stack([line.get_xdata(), line.get_ydata()]))
+            points = line.get_transform().transform(np.column_stack([line.get_xdata(), line.get_ydata()]).astype(float))
             points = points[np.isfinite(points).all(axis=1)]
             if line.get_transform() != ax.transData or not len(points):
                 continue

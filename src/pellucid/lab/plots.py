@@ -148,7 +148,7 @@ def _draw_losses(run: XorRun, ax: Axes) -> None:
         text = f"{len(stuck)} start{'s' if len(stuck) > 1 else ''} stuck"
         names.append(end_of(range(len(worst.losses)), worst.losses, text, GREY))
     ax.set(xlabel="step of gradient descent", ylabel="logistic loss")
-    ax.set_title(f"2-2-1 network with {run.activation} units, random starts")
+    ax.set_title(f"2-2-1 network, {run.activation} units")
     ax.margins(x=0)
     annotate(ax, names)
 
