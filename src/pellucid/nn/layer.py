@@ -55,8 +55,8 @@ class Parameter:
 class Layer(Record, ABC):
     """A frozen description of a step of the network.
 
-    A layer of one's own is a frozen dataclass with `__call__`, and where it learns something, `parameters` (a class that
-    is no dataclass is refused when a layer is made of it):
+    A layer of one's own is a frozen dataclass with `__call__`, and where it learns something, `parameters`. (A class
+    that is no dataclass is refused when a layer is made of it.)
 
     >>> import numpy as np
     >>> from dataclasses import dataclass

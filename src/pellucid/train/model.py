@@ -59,9 +59,10 @@ class Model:
 
     `loss` is a name, a loss of `nn`, or a function (scores, y) that gives a number for each sample (see
     `nn.Loss.from_function`); `optimizer` is a name, a rule, a chain; `metrics` are names, functions (y, prediction) or
-    scorers that go with the loss; `penalty` is added to the mean loss. `settings` puts schedules in the place of numbers of layers or of the loss:
-    {"hidden1.dropout.rate": schedule, "loss.smoothing": schedule}. `engine` is "native" (compiled), "numpy", or
-    "auto": native where the sizes say that it pays; `threads` limits its threads (`PELLUCID_THREADS`, else all).
+    scorers that go with the loss; `penalty` is added to the mean loss. `settings` puts schedules in place of numbers
+    of layers or of the loss: {"hidden1.dropout.rate": schedule, "loss.smoothing": schedule}. `engine` is "native"
+    (compiled), "numpy", or "auto": native where the sizes say that it pays; `threads` limits its threads
+    (`PELLUCID_THREADS`, else all).
 
     >>> import numpy as np
     >>> from pellucid import nn, optim
