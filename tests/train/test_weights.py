@@ -48,13 +48,14 @@ def test_ratios_of_weights_count(engine, size, dtype):
         assert_allclose(one.params[name], two.params[name], rtol=1e-4, atol=1e-6)
 
 
+@engines
 @pytest.mark.parametrize("size", [1e-300, 1e-60, 1e200])
-def test_batches_from_outside_keep_their_ratios(size):
+def test_batches_from_outside_keep_their_ratios(engine, size):
     """Also between batches: the epoch's loss is the mean over all of them."""
 
     def fitted(factor):
         batches = [(X[:10], Y[:10], UNEQUAL[:10] * factor), (X[10:], Y[10:], 3 * UNEQUAL[10:] * factor)]
-        made = model().initialize(3)
+        made = model(engine).initialize(3)
         return made.fit(batches, epochs=2, verbose=False)["loss"]
 
     assert_allclose(fitted(size), fitted(1.0), rtol=1e-5)

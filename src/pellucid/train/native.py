@@ -326,7 +326,7 @@ class Compiled:
                 sizes[-1] = len(order) - (last - 1) * self.rows
             return sizes
         each = [self.weights[order[k * self.rows : (k + 1) * self.rows]] for k in range(first, last)]
-        return np.array([float(np.sum(w)) for w in each]) * self.source.unit
+        return np.array([float(np.sum(w)) for w in each])
 
 
 def graph_of(run: Run, data: Rows) -> Graph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,6 +119,9 @@ class Streamed(Compiled):
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         return False  # the next epoch is not there yet
+
+    def _weights(self, order: Any, first: int, last: int) -> Any:
+        return super()._weights(order, first, last) * self.source.unit  # other blocks may have another
 
     def _order(self, run: Run, epoch: int) -> np.ndarray:
         return np.arange(len(self.source))
