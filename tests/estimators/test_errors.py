@@ -98,6 +98,12 @@ WRONG_PARTS: list[tuple[dict[str, Any], str]] = [
     ({"network": NetworkSettings(scaling="x")}, "scaling is 'standard' or 'ntk'"),
     ({"network": NetworkSettings(input_dropout=2.0)}, "network.input_dropout is a number in"),
     ({"network": NetworkSettings(input_scale="x")}, "network.input_scale is True or False, got 'x'"),
+    ({"network": NetworkSettings(embeddings=(2.5,))}, "network.embeddings is a list of numbers of categories"),
+    ({"network": NetworkSettings(embedding_dim=0)}, "network.embedding_dim is a whole number from 1"),
+    (
+        {"training": TrainingSettings(scheduled=3)},
+        "training.scheduled is a dict of names and schedules, or None, got 3",
+    ),
     ({"training": TrainingSettings(schedule="nope")}, "no schedule called 'nope'"),
     ({"training": TrainingSettings(clip_norm=-1)}, "ClipNorm: limit is a number above 0, got -1"),
     ({"training": TrainingSettings(clip_value=0)}, "ClipValue: limit is a number above 0"),

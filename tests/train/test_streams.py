@@ -129,10 +129,13 @@ def test_batches_of_changing_size_and_kind(listening):
     np.testing.assert_allclose(models[1].history["loss"], models[0].history["loss"], rtol=1e-9)
 
 
-def test_no_batch_is_read_beyond_the_last_step():
+def test_every_batch_is_read_once_in_an_epoch_and_none_beyond_the_last_step():
     source = Batches()
     model().fit(source, steps=5, verbose=False)
-    assert source.read <= 1 + 5  # the first one is looked at beforehand
+    assert source.read == 5
+    source = Batches()
+    model().fit(source, epochs=3, verbose=False)
+    assert source.read == 3 * 8
 
 
 def test_a_stream_resumes_bit_for_bit(tmp_path):

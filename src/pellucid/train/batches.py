@@ -95,7 +95,8 @@ class Rows:
 class Stream:
     """Batches that come from outside, (X, y) or (X, y, weights), anew for every epoch (larger than memory).
 
-    `example` is the first of them, from which the engine learns what the others will be like.
+    `example` is the first of them, from which the engine learns what the others will be like. `begun` holds the pass
+    that it was taken from, with that batch still in it: the first epoch goes on there, so that nothing is read twice.
     """
 
     source: Iterable[Any]
@@ -103,6 +104,7 @@ class Stream:
     outputs: int | None
     dtype: Any
     example: Rows
+    begun: list[Iterator[Any]]
 
     def checksum(self) -> str:
         return "batches from outside"
@@ -111,8 +113,8 @@ class Stream:
         return len(self.source) if isinstance(self.source, Sized) else None
 
     def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
-        source = iter(self.source)
-        if source is self.source and epoch > 0:
+        source = self.begun.pop() if self.begun else iter(self.source)
+        if source is self.source:
             raise ShapeError(_read_once(source))
         for number, item in enumerate(source):
             if number >= start:
@@ -138,16 +140,15 @@ def _read_once(source: Any) -> str:
     )
 
 
-def first_of(source: Any, several: bool) -> tuple[Any, Any]:
-    """The first batch of a source, and the source with that batch still in it; `several` epochs need it anew."""
+def first_of(source: Any, several: bool) -> tuple[Any, Iterator[Any]]:
+    """The first batch of a source, and a pass through all of them; `several` epochs need more than one pass."""
     batches = iter(source)
-    once = batches is source
-    if once and several:
+    if batches is source and several:
         raise ShapeError(_read_once(source))
     first = next(batches, None)
     if first is None:
         raise ShapeError("an epoch had no batches: the source of batches is empty")
-    return first, itertools.chain([first], batches) if once else source
+    return first, itertools.chain([first], batches)
 
 
 def is_stream(X: Any) -> bool:

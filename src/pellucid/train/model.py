@@ -329,12 +329,12 @@ class Model:
         if is_stream(X):
             if y is not None or weights is not None or class_weight is not None:
                 raise TypeError("batches bring their own targets and weights: give them inside, (X, y, weights)")
-            first, X = first_of(X, several)
+            first, begun = first_of(X, several)
             if not self.params:
                 self.initialize(as_inputs(parts_of(first)[0], self.dtype), seed=seed)
             example = rows_of(*parts_of(first), self.loss, self._outputs(), self.dtype, part=True)
             self._check_features(example.X)
-            data: Rows | Stream = Stream(X, self.loss, self._outputs(), self.dtype, example)
+            data: Rows | Stream = Stream(X, self.loss, self._outputs(), self.dtype, example, [begun])
             if validation is not None and not isinstance(validation, tuple):
                 raise TypeError("with batches from outside, validation is a tuple (X, y) of arrays")
             held = validation
