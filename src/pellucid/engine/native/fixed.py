@@ -9,8 +9,8 @@ _HEAD = "from pellucid.engine.native.kernel_parts import {names}\n\n\ndef kernel
 
 GEMM = _HEAD.format(names="call_gemm") + "    call_gemm(a)\n    return 0\n"
 
-# [counter, threads]: the last to arrive opens the barrier for all. The others look for some 20 microseconds, the time
-# of a nap, and then nap between looks: whoever they wait for may need their processor
+# [counter, threads]: the last to arrive opens the barrier for all. The others look for some 100 microseconds, longer
+# than threads with a processor each wait, and then nap between looks: somebody may need theirs
 BARRIER = (
     _HEAD.format(names="atomic_add, atomic_load, rest, word")
     + """    counter, threads = word(a, 0), word(a, 1)
@@ -18,7 +18,7 @@ BARRIER = (
     turns = 0
     while atomic_load(counter) < target:
         turns += 1
-        if turns > 20000:
+        if turns > 100000:
             rest()
     return 0
 """
