@@ -28,7 +28,8 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     A resumed run goes on as it began, though the call may now ask for more epochs.
     """
     before, count = run.resumed
-    unsure = before == "numpy" and run.total is None  # a stream that has not been going on for long enough
+    streamed = isinstance(run.plan.data, Stream)
+    unsure = streamed and before == "numpy" and run.total is None  # it may not have been going on for long enough
     if engine == "auto" and before is not None and not unsure:
         engine = before
     threads = count if threads is None and count is not None else threads
@@ -41,7 +42,6 @@ def choose(run: Run, engine: str, threads: int | None, total: int | None, quiet:
     from pellucid.train.native import Compiled, graph_of
     from pellucid.train.native_stream import Streamed
 
-    streamed = isinstance(run.plan.data, Stream)
     later = 0  # from how many steps on it pays
     if engine == "auto":
         example = run.plan.data.example
