@@ -22,7 +22,7 @@ import pellucid as pel
 from benchmarks.memory import status
 from pellucid import nn, optim, train
 from pellucid.errors import PellucidError
-from pellucid.train.files import read, write
+from pellucid.train.files.container import read, write
 from soak.forging import changed_arrays, changed_tree, damaged, parsed, sealed
 from soak.part import Failures, Figure, Part
 from soak.samples import numbers, table

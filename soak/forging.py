@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.train.files import ZEROS
+from pellucid.train.files.container import ZEROS
 
 DEEP: Any = None
 for _ in range(400):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid import train
-from pellucid.train.files import read
+from pellucid.train.files.container import read
 from soak.part import ROOT, Failures, Figure, Part
 from soak.samples import same_bits
 

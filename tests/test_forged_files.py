@@ -24,7 +24,7 @@ from pellucid.estimators import (
     TabularMLPRegressor,
 )
 from pellucid.estimators.storage import save_estimator
-from pellucid.train.files import ZEROS, read, write
+from pellucid.train.files.container import ZEROS, read, write
 
 rng = np.random.default_rng(0)
 X, TARGET = rng.normal(size=(48, 3)), rng.normal(size=48)

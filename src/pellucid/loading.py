@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from pellucid.train.files import kind_of
+from pellucid.train.files.container import kind_of
 
 
 def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Any:
@@ -26,6 +26,6 @@ def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) 
         from pellucid.estimators.storage import load_estimator
 
         return load_estimator(path, custom)
-    from pellucid.train.storage import load as load_model
+    from pellucid.train.files.models import load as load_model
 
     return load_model(path, custom)

@@ -194,9 +194,9 @@ def test_lbfgs_reaches_the_optimum_of_a_linear_network_no_worse_than_scikit_lear
 @pytest.mark.parametrize("compat", [None, "sklearn"])
 def test_the_gradient_for_several_outputs(compat: str | None) -> None:
     """Ours is the derivative of the loss; scikit-learn's is the derivative of three times its loss."""
+    from pellucid.data.rows import rows_of
     from pellucid.nn import flatten_parameters
-    from pellucid.train.batches import rows_of
-    from pellucid.train.step import Snapshot, Trainer
+    from pellucid.train.loop.step import Snapshot, Trainer
 
     X, y = data("outputs")
     model = (

@@ -17,7 +17,7 @@ from sklearn.metrics import make_scorer, r2_score
 from pellucid import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor, load
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.scaling import SmoothRobustScaler
-from pellucid.nn.loss_numbers import Quantile
+from pellucid.nn.losses.numbers import Quantile
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -12,7 +12,7 @@ import pellucid as pel
 from pellucid import nn, optim
 from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
 from pellucid.estimators.storage import StorageError
-from pellucid.train.files import read, write
+from pellucid.train.files.container import read, write
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]

@@ -21,7 +21,7 @@ from pellucid.estimators.tuning.space import default_space
 from pellucid.estimators.tuning.trial import PRUNED, Watch
 from pellucid.estimators.tuning.tune import tune
 from pellucid.train import Callback
-from pellucid.train.loop import HALT
+from pellucid.train.loop.loop import HALT
 
 
 @pytest.fixture(scope="module")

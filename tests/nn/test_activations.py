@@ -20,9 +20,9 @@ from scipy.integrate import quad
 import pellucid as pel
 from pellucid import nn
 from pellucid.nn import activate
-from pellucid.nn.activation_functions import gain_of
-from pellucid.nn.activation_table import activation_table, plot_activations
-from pellucid.nn.activations import Interval
+from pellucid.nn.activations.activation import Interval
+from pellucid.nn.activations.functions import gain_of
+from pellucid.nn.activations.table import activation_table, plot_activations
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

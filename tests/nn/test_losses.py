@@ -13,8 +13,8 @@ from scipy import optimize, special, stats
 import pellucid as pel
 from pellucid import nn
 from pellucid.errors import ShapeError
-from pellucid.nn.loss_table import LOSSES, check_pairing, loss, loss_for, register_loss
-from pellucid.nn.losses import Loss, sample_weights
+from pellucid.nn.losses.loss import Loss, sample_weights
+from pellucid.nn.losses.table import LOSSES, check_pairing, loss, loss_for, register_loss
 from pellucid.nn.penalties import L2
 
 rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pellucid as pel
 from pellucid import nn
 from pellucid.errors import ShapeError
-from pellucid.nn.loss_table import loss
+from pellucid.nn.losses.table import loss
 from pellucid.nn.penalties import L1, L2, ElasticNet, MaxNorm, Penalties
 
 rng = np.random.default_rng(0)

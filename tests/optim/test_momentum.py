@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pellucid.optim import SGD, Adam, AdamW, AMSGrad, Momentum, Nesterov, Schedule, SklearnAdam, chain
-from pellucid.optim.rule import correction, mix
+from pellucid.optim.rules.rule import correction, mix
 
 STEPS = 30
 H = np.array([[3.0, 1.0], [1.0, 0.5]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pellucid import optim
-from pellucid.optim.pictures import PATHS, SHOWN, trajectory
+from pellucid.optim.plots import PATHS, SHOWN, trajectory
 
 PAGE = (Path(__file__).parents[2] / "docs" / "optimisers.md").read_text()
 CONTROLLERS, LINKS = (optim.ReduceOnPlateau, optim.Adaptive), optim.Link.__subclasses__()

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from pellucid import nn, optim
-from pellucid.train.config import TAGS, ConfigError, describe, known_classes, restore
+from pellucid.train.files.records import TAGS, ConfigError, describe, known_classes, restore
 
 
 def through_json(record, custom=None):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.train.csvlog import CsvLog
+from pellucid.train.callbacks.csv_file import CsvLog
 
 
 def rows(path):

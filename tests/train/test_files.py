@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from pellucid.train import atomic, files
-from pellucid.train.files import CheckpointError, newest, read, write
+from pellucid.train.files import atomic
+from pellucid.train.files import container as files
+from pellucid.train.files.container import CheckpointError, newest, read, write
 
 ARRAYS = {
     "z.last first": np.linspace(-1.0, 1.0, 6).reshape(2, 3),
@@ -256,7 +257,7 @@ def test_permissions_are_those_of_any_new_file(tmp_path):
 WRITER = """
 import itertools, sys, zlib
 import numpy as np
-from pellucid.train.files import write
+from pellucid.train.files.container import write
 path, size, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 print("ready", flush=True)
 for epoch in itertools.count(first):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pellucid import Model, nn
-from pellucid.train.loop import HALT, INTERRUPTED
+from pellucid.train.loop.loop import HALT, INTERRUPTED
 from pellucid.train.many import side_by_side
 
 

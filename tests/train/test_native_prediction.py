@@ -8,8 +8,8 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn
-from pellucid.nn.layer import Parameter
-from pellucid.nn.loss_table import LOSSES
+from pellucid.nn.layers.layer import Parameter
+from pellucid.nn.losses.table import LOSSES
 
 X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
 

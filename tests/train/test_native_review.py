@@ -18,9 +18,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid import Model, nn, optim, train
-from pellucid.nn.losses import Loss
+from pellucid.nn.losses.loss import Loss
 from pellucid.optim import Schedule
-from pellucid.optim.rule import Rule
+from pellucid.optim.rules.rule import Rule
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 5))

@@ -13,8 +13,8 @@ import pytest
 import pellucid as pel
 from pellucid import nn, train
 from pellucid.estimators import MLPRegressor
-from pellucid.train.csvlog import CsvLog
-from pellucid.train.files import read, write
+from pellucid.train.callbacks.csv_file import CsvLog
+from pellucid.train.files.container import read, write
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes, links and pipes of POSIX")
 

@@ -8,8 +8,8 @@ import time
 import pytest
 from rich.console import Console
 
-from pellucid.train import progress
-from pellucid.train.progress import ProgressView, clock, columns, shown
+from pellucid.train.callbacks import progress
+from pellucid.train.callbacks.progress import ProgressView, clock, columns, shown
 
 LOGS = {"loss": 0.5, "accuracy": 0.75, "val_loss": 0.625, "val_accuracy": 0.7}
 MANY = LOGS | {f"{part}metric_number_{i}": i / 7 for part in ("", "val_") for i in range(12)}

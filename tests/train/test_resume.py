@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pellucid import nn, optim, train
-from pellucid.train.files import read
+from pellucid.train.files.container import read
 from soak.kills import contents, differences, train_and_kill, train_to_the_end
 
 rng = np.random.default_rng(0)

@@ -11,8 +11,8 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn, train
-from pellucid.train import screens
-from pellucid.train.progress import ProgressView
+from pellucid.train.callbacks import screens
+from pellucid.train.callbacks.progress import ProgressView
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(64, 3))

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from pellucid.train.tensorboard import EventWriter, crc32c, masked, varint
+from pellucid.train.callbacks.tensorboard import EventWriter, crc32c, masked, varint
 
 POINTS = [
     ("loss", 0.5, 1),

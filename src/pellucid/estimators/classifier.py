@@ -18,14 +18,14 @@ from sklearn.utils.multiclass import (
 
 from pellucid import nn
 from pellucid.amounts import check_number
+from pellucid.data.rows import warn_of_one_class
+from pellucid.data.sparse import dense
 from pellucid.errors import DataWarning as DataWarning
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.build import training_settings
 from pellucid.estimators.inputs import checked_weights, unchanged_on_failure
-from pellucid.estimators.rows import dense
 from pellucid.estimators.uncertainty import DRAWS, draws, temperature
 from pellucid.graph.numpy_api import log_softmax
-from pellucid.train.batches import warn_of_one_class
 
 
 def weights_by_class(class_weight: Any, y: Any) -> Any:

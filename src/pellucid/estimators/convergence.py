@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pellucid.train import Run
-from pellucid.train.stopping import KeepsBest
+from pellucid.train.callbacks.stopping import KeepsBest
 
 
 @dataclass

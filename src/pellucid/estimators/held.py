@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from pellucid.data.sparse import dense
 from pellucid.estimators.inputs import checked, checked_weights
-from pellucid.estimators.rows import dense
 from pellucid.train import METRICS, Metric
 from pellucid.train.metrics import metric as find_metric
 

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from pellucid.estimators.rows import is_sparse
-from pellucid.train.inputs import all_finite, refuse_containers, refuse_other_than_numbers
+from pellucid.data.inputs import all_finite, refuse_containers, refuse_other_than_numbers
+from pellucid.data.sparse import is_sparse
 
 FLOATS = (np.float64, np.float32)
 

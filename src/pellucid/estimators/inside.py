@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.inputs import as_inputs
+from pellucid.data.sparse import CHUNK, dense
 from pellucid.estimators.build import layer_names
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.inputs import checked_rows
-from pellucid.estimators.rows import CHUNK, dense
 from pellucid.train import Metric, Model
-from pellucid.train.inputs import as_inputs
 
 
 class Inside(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]

@@ -13,11 +13,11 @@ import numpy as np
 
 from pellucid.errors import PellucidError
 from pellucid.train import Metric, Model
-from pellucid.train.config import restore
+from pellucid.train.files.models import rebuilt
+from pellucid.train.files.plain import COUNTS, entry, must_match, short
+from pellucid.train.files.records import restore
 from pellucid.train.metrics import METRICS
 from pellucid.train.model import Progress
-from pellucid.train.plain import COUNTS, entry, must_match, short
-from pellucid.train.storage import rebuilt
 
 DTYPE = re.compile(r"[<>=|]?(O8?|[biufUS]\d{1,10}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 FORGOTTEN = ("callbacks",)

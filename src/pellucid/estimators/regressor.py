@@ -16,7 +16,7 @@ from pellucid.amounts import is_number
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.classifier import DataWarning, _stochastic
 from pellucid.estimators.uncertainty import DRAWS, draws, radius
-from pellucid.nn.loss_numbers import Poisson, Quantile
+from pellucid.nn.losses.numbers import Poisson, Quantile
 
 
 class MLPRegressor(RegressorMixin, BaseMLP):  # type: ignore[misc]

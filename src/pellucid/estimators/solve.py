@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid.data.sparse import dense, is_sparse, shuffled_batches, too_large
 from pellucid.engine.native.announcement import silent
 from pellucid.estimators.build import training_settings
 from pellucid.estimators.convergence import Convergence, Patience, Rates
 from pellucid.estimators.held import Part
-from pellucid.estimators.rows import dense, is_sparse, shuffled_batches, too_large
 from pellucid.train import Checkpoint, Diverged, fit_lbfgs
-from pellucid.train.loop import INTERRUPTED
+from pellucid.train.loop.loop import INTERRUPTED
 
 NON_FINITE = (
     "Solver produced non-finite parameter weights. The input data may contain large values and need to be "

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.markup import plural, table
-from pellucid.nn.activate import Activate, Mixed
-from pellucid.nn.compose import Sequential
-from pellucid.nn.dense import Dense
-from pellucid.nn.layer import Features, Layer, sample_shape
+from pellucid.nn.activations.layers import Activate, Mixed
+from pellucid.nn.layers.compose import Sequential
+from pellucid.nn.layers.dense import Dense
+from pellucid.nn.layers.layer import Features, Layer, sample_shape
 
 HEAD = ["layer", "", "output", "parameters", "count"]
 

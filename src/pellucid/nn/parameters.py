@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import ShapeError
-from pellucid.nn.layer import Params
+from pellucid.nn.layers.layer import Params
 
 
 def flatten_parameters(params: Params) -> tuple[Any, Callable[[Any], dict[str, Any]]]:

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.markup import counted
-from pellucid.nn.activate import Activate
-from pellucid.nn.activations import ACTIVATIONS
-from pellucid.nn.compose import Sequential
-from pellucid.nn.dense import Dense, effective_weight
+from pellucid.nn.activations.activation import ACTIVATIONS
+from pellucid.nn.activations.layers import Activate
 from pellucid.nn.dimensions import outline
-from pellucid.nn.layer import Layer, Params, within
-from pellucid.nn.normalization import BatchNorm
+from pellucid.nn.layers.compose import Sequential
+from pellucid.nn.layers.dense import Dense, effective_weight
+from pellucid.nn.layers.layer import Layer, Params, within
+from pellucid.nn.layers.normalization import BatchNorm
 
 
 class Network(NamedTuple):

@@ -10,8 +10,8 @@ import numpy as np
 from pellucid.amounts import is_count
 from pellucid.optim.links import Link
 from pellucid.optim.numbers import Arrays, check_shares, like
-from pellucid.optim.rule import correction
-from pellucid.optim.schedule import Epochs, Number
+from pellucid.optim.rules.rule import correction
+from pellucid.optim.schedules.schedule import Epochs, Number
 
 CORRECTION, COUNT = "(correction)", "(count)"
 

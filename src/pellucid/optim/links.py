@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.amounts import is_count
 from pellucid.optim.groups import Group, factors
 from pellucid.optim.numbers import Arrays, On, check_above, check_amounts, chosen, like, matches
-from pellucid.optim.schedule import Number, fitted
+from pellucid.optim.schedules.schedule import Number, fitted
 from pellucid.records import Record
 
 

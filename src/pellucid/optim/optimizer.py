@@ -13,9 +13,9 @@ from pellucid.lookup import look_up
 from pellucid.optim.groups import Group, factors
 from pellucid.optim.links import Accumulate, Link
 from pellucid.optim.numbers import Arrays, chosen, like
-from pellucid.optim.rule import Rule
-from pellucid.optim.rules import RULES
-from pellucid.optim.schedule import Schedule, fitted
+from pellucid.optim.rules.rule import Rule
+from pellucid.optim.rules.table import RULES
+from pellucid.optim.schedules.schedule import Schedule, fitted
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pellucid.train import history_views
-from pellucid.train.atomic import write_atomically
-from pellucid.train.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXT, TEXTS, among, entry, maybe
+from pellucid.train.files.atomic import write_atomically
+from pellucid.train.files.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXT, TEXTS, among, entry, maybe
 
 
 @dataclass

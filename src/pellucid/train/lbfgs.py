@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
+from pellucid.data.streams import Stream
 from pellucid.nn import Variables, flatten_parameters, population_statistics
-from pellucid.train.batches import Stream
-from pellucid.train.divergence import Diverged, locate
 from pellucid.train.history import History
+from pellucid.train.loop.divergence import Diverged, locate
+from pellucid.train.loop.retreat import soundness
+from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured
 from pellucid.train.model import Model
-from pellucid.train.retreat import soundness
-from pellucid.train.step import Snapshot, Trainer, mean_names, measured
 
 
 def fit_lbfgs(

@@ -12,13 +12,13 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from pellucid.amounts import check_whole
+from pellucid.data.splits import take_rows
 from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
-from pellucid.train.batches import take_rows
+from pellucid.train.callbacks.screens import bar
 from pellucid.train.history import History
-from pellucid.train.loop import HALT
+from pellucid.train.loop.loop import HALT
 from pellucid.train.model import Model
-from pellucid.train.screens import bar
 
 T = TypeVar("T")
 

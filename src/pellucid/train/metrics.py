@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.lookup import look_up
-from pellucid.nn.loss_classes import Multilabel
-from pellucid.nn.loss_sums import Around
-from pellucid.nn.losses import Loss, Own
+from pellucid.nn.losses.classes import Multilabel
+from pellucid.nn.losses.loss import Loss, Own
+from pellucid.nn.losses.sums import Around
 
 
 class Needs(Enum):

@@ -12,39 +12,31 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
+from pellucid.data.inputs import all_finite, as_inputs, refuse_containers
+from pellucid.data.rows import Rows, only_class, rows_of, warn_of_one_class
+from pellucid.data.splits import split_rows
+from pellucid.data.streams import Stream, first_of, is_stream, parts_of
+from pellucid.data.weights import class_weights
 from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
-from pellucid.nn.layer import sample_shape
+from pellucid.nn.layers.layer import sample_shape
 from pellucid.nn.penalties import PerRow
 from pellucid.optim import Constant, Schedule
 from pellucid.optim import optimizer as find_optimizer
 from pellucid.train import model_views
-from pellucid.train.batches import (
-    Rows,
-    Stream,
-    class_weights,
-    first_of,
-    is_stream,
-    only_class,
-    parts_of,
-    rows_of,
-    split_rows,
-    warn_of_one_class,
-)
-from pellucid.train.callbacks import Callback, callback
-from pellucid.train.checkpoint import load_run
-from pellucid.train.config import ConfigError, describe
-from pellucid.train.engine import check_engine, choose, step_program
+from pellucid.train.callbacks.callback import Callback, callback
+from pellucid.train.callbacks.checkpoint import load_run
+from pellucid.train.callbacks.loggers import ProgressBar
+from pellucid.train.files.records import ConfigError, describe
 from pellucid.train.history import History
-from pellucid.train.inputs import all_finite, as_inputs, refuse_containers
-from pellucid.train.logging import ProgressBar
-from pellucid.train.loop import Plan, Run, train
+from pellucid.train.loop.engine import check_engine, choose, step_program
+from pellucid.train.loop.loop import Plan, Run, train
+from pellucid.train.loop.step import Snapshot, Trainer, mean_names
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CHUNK, Compiled
-from pellucid.train.step import Snapshot, Trainer, mean_names
 
 
 @dataclass(frozen=True)
@@ -488,7 +480,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """The whole model in one file: description, parameters, statistics, history."""
-        from pellucid.train.storage import save_model
+        from pellucid.train.files.models import save_model
 
         save_model(self, path)
 

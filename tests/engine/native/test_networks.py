@@ -14,8 +14,8 @@ from pellucid.engine import numpy as reference
 from pellucid.engine.native import fallback
 from pellucid.engine.native.call import Function
 from pellucid.graph.core.tree import flatten
-from pellucid.train.divergence import Diverged
-from pellucid.train.step import Snapshot, Trainer
+from pellucid.train.loop.divergence import Diverged
+from pellucid.train.loop.step import Snapshot, Trainer
 
 pytestmark = pytest.mark.usefixtures("split")
 

@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pellucid.amounts import check_number, is_number, is_whole
+from pellucid.data.weights import in_reach
 from pellucid.estimators.inputs import checked_weights, unchanged_on_failure
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.tables.columns import read_table
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import recipe
-from pellucid.train.batches import in_reach
 
 
 class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

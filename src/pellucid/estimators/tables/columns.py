@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from pellucid.train.inputs import refuse_containers
+from pellucid.data.inputs import refuse_containers
 
 NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)

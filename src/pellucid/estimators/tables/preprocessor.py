@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
 )
 
 from pellucid.amounts import check_whole
+from pellucid.data.inputs import all_finite
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.tables.categories import code_encoder, one_hot_encoder, paired, stacked
 from pellucid.estimators.tables.columns import (
@@ -32,7 +33,6 @@ from pellucid.estimators.tables.columns import (
 from pellucid.estimators.tables.dates import date_names, date_numbers, useful_parts
 from pellucid.estimators.tables.plain import described, listed, rebuilt
 from pellucid.estimators.tables.scaling import SCALINGS, fit_scalers, make_scalers
-from pellucid.train.inputs import all_finite
 
 SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
 """How far columns may reach: squares of less or more are no usual float64."""

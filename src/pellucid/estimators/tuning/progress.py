@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pellucid.estimators.tuning.rounds import ROUND, Search
-from pellucid.train.screens import bar
+from pellucid.train.callbacks.screens import bar
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pellucid.amounts import is_whole
 from pellucid.estimators.solve import NON_FINITE
 from pellucid.estimators.tuning.space import with_settings
 from pellucid.train import Callback, Run
-from pellucid.train.loop import HALT
+from pellucid.train.loop.loop import HALT
 
 PRUNED = "pruned: earlier trials were better at this point"
 FAR = 1_000_000

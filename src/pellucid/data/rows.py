@@ -1,0 +1,133 @@
+"""Rows of a data set in memory, prepared for a loss, and the batches that an epoch makes of them.
+
+The order of an epoch is a function of the seed and the epoch's number alone, so that a resumed run sees the same
+batches.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.inputs import as_inputs, refuse_containers
+from pellucid.data.weights import in_reach
+from pellucid.errors import DataWarning, ShapeError
+from pellucid.nn.losses.loss import Loss, sample_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows: inputs, prepared targets, weights (or None) in some `unit` (1 for those of the user)."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+    unit: float = 1.0
+
+    @property
+    def rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def weight(self) -> float:
+        """How much it counts in a mean over batches."""
+        return float(self.rows if self.weights is None else np.sum(self.weights)) * self.unit
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A data set in memory: arrays of one length, the target prepared for the loss; weights as in a batch of it."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+    unit: float = 1.0  # of the weights; all batches share it, so in a mean over them it does not count
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def example(self) -> Rows:
+        """Rows from which the engine learns what batches will be like."""
+        return self
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """X, y and the weights, where there are any."""
+        return tuple(a for a in (self.X, self.y, self.weights) if a is not None)
+
+    def take(self, index: Any) -> Batch:
+        return Batch(self.X[index], self.y[index], None if self.weights is None else self.weights[index])
+
+    def count(self, size: int) -> int | None:
+        """The number of batches of an epoch."""
+        return -(-len(self) // size)
+
+    def checksum(self) -> str:
+        """Which data these are."""
+        total = 0
+        for array in (self.X, self.y, self.weights):
+            total = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).view(np.uint8).data, total)
+        return f"{len(self)} rows, {total:08x}"
+
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""
+        order = None if seed is None else self.order(seed, epoch)
+        for first in range(start * size, len(self), size):
+            rows = slice(first, first + size)
+            yield self.take(rows if order is None else order[rows])
+
+    def order(self, seed: int | None, epoch: int) -> Any:
+        """The numbers of the rows in the order of an epoch."""
+        if seed is None:
+            return np.arange(len(self))
+        return np.random.default_rng([seed, epoch]).permutation(len(self))
+
+
+def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False) -> Rows:
+    """Arrays checked and prepared, once. The weights of a `part` of the rows may all be 0."""
+    inputs = as_inputs(X, dtype)
+    if not len(inputs):
+        raise ShapeError("there are no rows to learn from: X is empty")
+    refuse_containers(y, "y")
+    target = loss.prepare(y.to_numpy() if hasattr(y, "to_numpy") else y, outputs)
+    if len(target) != len(inputs):
+        raise ShapeError(f"X has {len(inputs)} rows and y has {len(target)}: they must be the same samples")
+    _refuse_too_large(target, dtype)
+    if weights is None:
+        return Rows(inputs, target)
+    return Rows(inputs, target, *in_reach(sample_weights(weights, len(inputs), part=part), dtype))
+
+
+def _refuse_too_large(target: Any, dtype: Any) -> None:
+    """Raise for the first target that is infinite in the precision of the network."""
+    if target.dtype.kind != "f" or target.dtype.itemsize <= np.dtype(dtype).itemsize:
+        return
+    large = np.abs(target) > np.finfo(dtype).max
+    if large.any():
+        place = np.argwhere(large)[0]
+        raise ValueError(
+            f"y holds {target[tuple(place)]:.3g} in row {place[0]}, too large for {np.dtype(dtype)}: standardise the "
+            "target ((y - y.mean()) / y.std()), or use dtype='float64'"
+        )
+
+
+def only_class(y: Any) -> int | None:
+    """The class of all rows, of a prepared target of one label a row; None where there are others."""
+    labels = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    alike = labels.ndim == 1 and bool(np.all(labels == labels[0])) and float(labels[0]).is_integer()
+    return int(labels[0]) if alike else None
+
+
+def warn_of_one_class(label: Any, stacklevel: int) -> None:
+    """There is nothing to tell apart."""
+    warnings.warn(
+        f"y has one class only, {label!r}: every prediction will be that class. Give rows of another class.",
+        DataWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,55 @@
+"""Weights of rows: those of their classes, and all of them in a unit whose sums are numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pellucid.amounts import check_number
+from pellucid.errors import ShapeError
+from pellucid.nn.losses.loss import sample_weights
+
+
+def in_reach(weights: Any, dtype: Any) -> tuple[Any, float]:
+    """Weights in another unit, and that unit: in the given precision sums of them and products with losses are numbers.
+
+    Only ratios of weights count. The unit is 1 where nothing has to be done, else the largest weight: equal weights
+    are 1 then, whatever they were.
+
+    >>> in_reach(np.array([1.0, 2.0]), np.float32)
+    (array([1., 2.], dtype=float32), 1.0)
+    >>> in_reach(np.array([0.0, 2e-300, 4e-300]), np.float32)
+    (array([0. , 0.5, 1. ], dtype=float32), 4e-300)
+    """
+    top, limits = float(np.max(weights)), np.finfo(dtype)
+    if top == 0 or math.sqrt(limits.tiny) <= top <= math.sqrt(limits.max):
+        return np.asarray(weights, dtype), 1.0
+    return (np.asarray(weights, np.float64) / top).astype(dtype), top
+
+
+def class_weights(which: Any, y: Any, weights: Any = None) -> Any:
+    """Weights of rows by their classes, times those given: a dict, or "balanced" (n / (classes * count))."""
+    by_class = _by_class(which, y)
+    if weights is None:
+        return by_class
+    n = len(by_class)
+    factors = (in_reach(sample_weights(each, n), np.float64)[0] for each in (by_class, weights))
+    return np.multiply(*factors)
+
+
+def _by_class(which: Any, y: Any) -> Any:
+    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if labels.ndim != 1:
+        raise ShapeError(f"class_weight needs one label for each row, got y of shape {labels.shape}")
+    if which == "balanced":
+        classes, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        return (len(labels) / (len(classes) * counts))[inverse]
+    if not isinstance(which, dict):
+        raise ValueError(f"class_weight is 'balanced' or a dict of class and weight, got {which!r}")
+    check_number("a number from 0", **{f"class_weight of {label!r}": weight for label, weight in which.items()})
+    missing = sorted(set(np.unique(labels).tolist()) - set(which))
+    if missing:
+        raise ValueError(f"class_weight has no weight for {missing}: give one for each class")
+    return np.array([which[label] for label in labels.tolist()], float)

@@ -1,0 +1,1 @@
+"""How parameters start: by a formula, or by looking at data."""

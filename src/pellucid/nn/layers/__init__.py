@@ -1,0 +1,1 @@
+"""Layers: what one is, those with weights, noise, normalisation, embeddings, and layers made of layers."""

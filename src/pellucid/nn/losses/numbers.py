@@ -1,0 +1,164 @@
+"""Losses of numbers: squared, absolute, Huber, quantiles, counts and positive numbers.
+
+They average over outputs, so that more outputs do not change the scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from pellucid.amounts import is_number
+from pellucid.nn.losses.loss import Loss, like, must, over_outputs, refuse
+
+HIGHEST = 50.0  # a mean of 5e21; beyond it exp goes on as its tangent, so that values and slopes stay finite
+
+
+def _exp(s: Any) -> Any:
+    low = np.minimum(s, HIGHEST)
+    return np.exp(low) * (1.0 + (s - low))
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """(s - y)², averaged over outputs. Predicts the mean."""
+
+    name = "squared_error"
+    formula = "(s - y)²"
+
+    def each(self, s: Any, y: Any) -> Any:
+        return over_outputs(np.square(s - y))
+
+
+@dataclass(frozen=True)
+class HalfSquaredError(Loss):
+    """(s - y)² / 2, whose slope is the error s - y itself (the lectures' J; ADALINE's rule is its gradient descent)."""
+
+    name = "half_squared_error"
+    formula = "½ (s - y)²"
+
+    def each(self, s: Any, y: Any) -> Any:
+        return 0.5 * over_outputs(np.square(s - y))
+
+
+@dataclass(frozen=True)
+class AbsoluteError(Loss):
+    """|s - y|, averaged over outputs; slope 0 where they are equal. Predicts the median."""
+
+    name = "absolute_error"
+    formula = "|s - y|"
+
+    def each(self, s: Any, y: Any) -> Any:
+        return over_outputs(np.abs(s - y))
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """(s - y)² / 2 for errors up to `delta`, then linear with slope delta."""
+
+    delta: Any = 1.0
+
+    name = "huber"
+    formula = "½ r² if |r| ≤ δ, else δ (|r| - ½ δ);  r = s - y"
+    reference = "Huber, 1964"
+
+    def __post_init__(self) -> None:
+        must(self, "delta", "a number above 0", lambda v: 0 < v < np.inf)
+
+    def each(self, s: Any, y: Any) -> Any:
+        r, delta = s - y, like(self.delta, s)
+        inner = np.clip(r, -delta, delta)
+        return over_outputs(inner * (r - 0.5 * inner))
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
+    """The pinball loss of several quantiles at once, averaged over quantiles and outputs; slope ½ - τ where s = y.
+
+    Scores lie side by side: q for the first column of the target, q for the second, ... Predictions are sorted within
+    each group, for quantiles must not cross (Chernozhukov et al., 2010).
+    """
+
+    quantiles: Any = (0.5,)
+
+    name = "quantile"
+    formula = "max(τ (y - s), (τ - 1) (y - s))"
+    link_name = "sorted"
+    reference = "Koenker and Bassett, 1978"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantiles", tuple(np.atleast_1d(self.quantiles).tolist()))
+        fine = lambda v: len(v) > 0 and all(map(is_number, v)) and all(np.diff((0.0, *v, 1.0)) > 0)
+        must(self, "quantiles", "increasing numbers between 0 and 1", fine)
+
+    @property
+    def per_output(self) -> int:
+        return len(self.quantiles)
+
+    def each(self, s: Any, y: Any) -> Any:
+        tau = np.asarray(self.quantiles, s.dtype)
+        r = y[:, :, None] - self._grouped(s)
+        return np.mean(np.maximum(tau * r, (tau - 1.0) * r), axis=(1, 2))
+
+    def link(self, scores: Any) -> Any:
+        return np.reshape(np.sort(self._grouped(scores), axis=-1), scores.shape)
+
+    def _grouped(self, s: Any) -> Any:
+        return np.reshape(s, (s.shape[0], s.shape[1] // self.per_output, self.per_output))
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """Counts with mean exp(s): minus the log-likelihood, without what does not depend on s.
+
+    `constant=True` adds log y!; `constant="deviance"` what makes it half the deviance, 0 where exp(s) = y.
+    """
+
+    constant: bool | str = False
+
+    name = "poisson"
+    formula = "exp(s) - y s"
+    link_name = "exp"
+    target = "numbers from 0, (n,) or (n, outputs)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.constant, bool) and self.constant != "deviance":
+            raise ValueError(f"poisson: constant is False, True or 'deviance', got {self.constant!r}")
+
+    def each(self, s: Any, y: Any) -> Any:
+        each = _exp(s) - y * s
+        if self.constant == "deviance":
+            return over_outputs(each + y * np.log(np.where(y > 0, y, 1.0)) - y)
+        return over_outputs(each + special.gammaln(y + 1.0) if self.constant else each)
+
+    def link(self, scores: Any) -> Any:
+        return _exp(scores)
+
+    def prepare(self, y: Any, outputs: int | None = None) -> Any:
+        y = super().prepare(y, outputs)
+        refuse(self, y, y < 0, "a count from 0")
+        return y
+
+
+@dataclass(frozen=True)
+class Gamma(Loss):
+    """Positive numbers with mean exp(s) and constant relative spread: -log-likelihood up to a factor and a constant."""
+
+    name = "gamma"
+    formula = "y exp(-s) + s"
+    link_name = "exp"
+    target = "numbers above 0, (n,) or (n, outputs)"
+
+    def each(self, s: Any, y: Any) -> Any:
+        return over_outputs(y * _exp(-s) + s)
+
+    def link(self, scores: Any) -> Any:
+        return _exp(scores)
+
+    def prepare(self, y: Any, outputs: int | None = None) -> Any:
+        y = super().prepare(y, outputs)
+        refuse(self, y, y <= 0, "a number above 0")
+        return y

@@ -1,0 +1,65 @@
+"""The two rules of scikit-learn's MLPClassifier and MLPRegressor, number by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pellucid.optim.numbers import Array, Arrays, like
+from pellucid.optim.rules.adam import averages, begin
+from pellucid.optim.rules.rule import Rule, zeros
+from pellucid.optim.schedules.schedule import Number
+
+
+@dataclass(frozen=True)
+class SklearnSGD(Rule):
+    """solver="sgd": v <- beta v - lr g;   w <- w + v, or w + beta v - lr g with `nesterov`
+
+    Scikit-learn's `momentum` is beta, `nesterovs_momentum` is nesterov.
+
+    >>> rule = SklearnSGD(beta=0.5, nesterov=False)
+    >>> rule.step(np.array([1.0]), np.array([1.0]), {"v": np.array([-1.0])}, 0.25, 2)
+    (array([0.25]), {'v': array([-0.75])})
+    """
+
+    lr: Number = 1e-3
+    beta: Number = 0.9
+    nesterov: bool = True
+    shares: ClassVar = ("beta",)
+
+    def init(self, w: Array) -> Arrays:
+        return zeros(w, "v")
+
+    def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
+        beta, step = like(self.beta, w), like(lr, w) * g
+        v = beta * s["v"] - step
+        return w + (beta * v - step if self.nesterov else v), {"v": v}
+
+
+@dataclass(frozen=True)
+class SklearnAdam(Rule):
+    """solver="adam": w <- w - lr √c2 / c1 · m / (√s + eps)
+
+    As in the pseudocode at the end of Kingma and Ba's section 2: eps meets the square root ahead of its correction.
+
+    >>> rule, w = SklearnAdam(eps=0.0), np.array([1.0])
+    >>> rule.step(w, np.array([4.0]), rule.init(w), 0.5, 1)[0]
+    array([0.5])
+    """
+
+    lr: Number = 1e-3
+    beta1: Number = 0.9
+    beta2: Number = 0.999
+    eps: Number = 1e-8
+    amounts: ClassVar = ("lr", "eps")
+    shares: ClassVar = ("beta1", "beta2")
+
+    def init(self, w: Array) -> Arrays:
+        return begin(w)
+
+    def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
+        new = averages(self, g, s)
+        rate = lr * np.sqrt(new["c2"]) / new["c1"]
+        return w - like(rate, w) * new["m"] / (np.sqrt(new["s"]) + like(self.eps, w)), new

@@ -1,0 +1,24 @@
+"""The table of update rules by name."""
+
+from __future__ import annotations
+
+from pellucid.optim.rules import adam, adaptive, descent, sklearn
+from pellucid.optim.rules.rule import Rule
+
+RULES: dict[str, type[Rule]] = {
+    "sgd": descent.SGD,
+    "momentum": descent.Momentum,
+    "heavy_ball": descent.Momentum,
+    "nesterov": descent.Nesterov,
+    "adagrad": adaptive.Adagrad,
+    "rmsprop": adaptive.RMSprop,
+    "adadelta": adaptive.Adadelta,
+    "lion": adaptive.Lion,
+    "adam": adam.Adam,
+    "adamw": adam.AdamW,
+    "amsgrad": adam.AMSGrad,
+    "nadam": adam.NAdam,
+    "radam": adam.RAdam,
+    "sklearn_sgd": sklearn.SklearnSGD,
+    "sklearn_adam": sklearn.SklearnAdam,
+}

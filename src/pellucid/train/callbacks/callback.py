@@ -1,0 +1,88 @@
+"""What a callback is: an object with the events it cares about.
+
+Events, in this order: fit_begin, epoch_begin, gradients, batch_end, epoch_end, fit_end (always reached). A callback
+costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember across a
+resumed run it gives in `state()` and takes back in `load()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.loop import Run
+
+EVENTS = ("fit_begin", "epoch_begin", "gradients", "batch_end", "epoch_end", "checkpoint", "fit_end")
+
+
+class Callback:
+    """Override the events you need: `on_epoch_end(self, run)`, `on_batch_end`, ...
+
+    See `Run` for what can be read. `on_gradients(self, run, gradients)` is called in every step, between the backward
+    pass and the update. `gradients` is a dict with one array for each parameter, under its name and of its shape: the
+    derivative of the mean loss of the batch plus the penalty, ahead of clipping and all other links. What it returns, a
+    dict with the same names, takes their place; nothing leaves them as they are. Arrays are not changed in place.
+
+    >>> class Shout(Callback):
+    ...     def on_epoch_end(self, run):
+    ...         print(f"epoch {run.epoch}!")
+    >>> class OnlyTheLastLayer(Callback):
+    ...     def on_gradients(self, run, gradients):
+    ...         return {name: g if name.startswith("output.") else 0.0 * g for name, g in gradients.items()}
+    """
+
+    def reset(self) -> None:
+        """Forget earlier runs: called when a run begins afresh, so that one object can serve several models."""
+
+    def state(self) -> dict[str, Any]:
+        """What to remember: numbers, strings, lists, and arrays."""
+        return {}
+
+    def meaning(self) -> dict[str, Any]:
+        """What of its settings a resumed run must have in common with the first, as plain data.
+
+        Those that give a meaning to what is remembered: which value `best` is of. Mere limits may change.
+        """
+        return {}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Remember again."""
+
+    def handles(self, event: str) -> bool:
+        return hasattr(self, f"on_{event}")
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+
+class OnEpoch(Callback):
+    """A plain function of the run, called after each epoch. If it returns a text, that is the reason to stop."""
+
+    def __init__(self, function: Callable[[Run], Any]) -> None:
+        self.function = function
+
+    def on_epoch_end(self, run: Run) -> None:
+        reason = self.function(run)
+        if isinstance(reason, str):
+            run.stop(reason)
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "function")
+
+
+class CallbackError(RuntimeError):
+    """An error inside a callback; it names the callback and the event, and its cause is the error itself."""
+
+
+def callback(which: Any) -> Callback:
+    """A callback, or a function as one."""
+    if isinstance(which, Callback):
+        return which
+    if callable(which) and not isinstance(which, type):
+        return OnEpoch(which)
+    raise TypeError(
+        f"a callback is a Callback object or a function of the run, got {which!r}: write {which}() for a class"
+    )

@@ -1,0 +1,160 @@
+"""Callbacks that steer a run: early stopping, plateaus, broken numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pellucid.amounts import is_count, is_number
+from pellucid.train.callbacks.callback import Callback
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.loop import Run
+
+
+def direction(run: Run, name: str, mode: str) -> str:
+    """Is smaller or larger better? As said, or by what the run knows of the quantity."""
+    if mode in ("min", "max"):
+        return mode
+    known = run.history.modes.get(name, "?")
+    if known == "?":
+        raise ValueError(f"is a larger or a smaller {name} better? Say mode='max' or mode='min'")
+    return known
+
+
+def better(value: float, best: float | None, mode: str, min_delta: float = 0.0) -> bool:
+    """Is a value an improvement? NaN never is; anything is better than nothing, or than NaN."""
+    if math.isnan(value):
+        return False
+    if best is None or math.isnan(best):
+        return True
+    return value < best - min_delta if mode == "min" else value > best + min_delta
+
+
+def known_mode(mode: str, who: str) -> None:
+    if mode not in ("auto", "min", "max"):
+        raise ValueError(f"{who}: mode is 'min', 'max' or 'auto', got {mode!r}")
+
+
+def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
+    """The monitored value of the epoch that just ended (by default the validation loss, else what is minimised)."""
+    name = monitor or next(name for name in ("val_loss", "objective", "loss") if name in run.logs)
+    if name not in run.logs:
+        raise ValueError(
+            f"{who} monitors {name!r}, but an epoch has {', '.join(run.logs)}: give validation data or a metric"
+        )
+    return name, float(run.logs[name])
+
+
+class KeepsBest(Callback):
+    """A callback that wants the model to end with parameters it has kept."""
+
+    kept: Any = None  # (params, state)
+
+    def on_fit_end(self, run: Run) -> None:
+        if self.kept is not None:
+            run.final = self.kept
+
+    def kept_state(self) -> dict[str, Any]:
+        """What is kept as one dict of arrays, for a checkpoint."""
+        parts = zip(("params", "state"), self.kept or ({}, {}), strict=True)
+        return {f"{part}.{name}": array for part, tree in parts for name, array in tree.items()}
+
+    def load_kept(self, arrays: dict[str, Any]) -> None:
+        """The way back."""
+        parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        for key, array in arrays.items():
+            part, _, name = key.partition(".")
+            parts[part == "state"][name] = array
+        self.kept = parts if parts[0] else None
+
+
+class EarlyStopping(KeepsBest):
+    """Stop after `patience` epochs without improvement by more than `min_delta`, and end with the best parameters.
+
+    The best ones are restored however the run ended (`restore_best=False` keeps the last): patience, last epoch,
+    time, Ctrl-C, another callback. `patience=None` never stops, but still keeps the best. `best` and `best_epoch`
+    tell.
+    """
+
+    def __init__(
+        self,
+        patience: int | None = 10,
+        *,
+        min_delta: float = 0.0,
+        monitor: str | None = None,
+        mode: str = "auto",
+        restore_best: bool = True,
+    ) -> None:
+        if patience is not None and not is_count(patience):
+            raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience!r}")
+        if not is_number(min_delta):
+            raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta!r}")
+        known_mode(mode, "EarlyStopping")
+        self.patience, self.min_delta, self.monitor, self.mode = patience, min_delta, monitor, mode
+        self.restore_best = restore_best
+        self.reset()
+
+    def reset(self) -> None:
+        self.best = math.nan
+        self.best_epoch = 0
+        self.waited = 0
+        self.kept = None
+
+    def on_epoch_end(self, run: Run) -> None:
+        name, value = watched(run, self.monitor, "EarlyStopping")
+        if better(value, self.best, direction(run, name, self.mode), self.min_delta):
+            self.best, self.best_epoch, self.waited = value, run.epoch, 0
+            self.kept = run.prediction if self.restore_best else None
+            return
+        self.waited += 1
+        if self.patience is not None and self.waited >= self.patience:
+            run.stop(
+                f"{name} has not improved for {self.waited} epochs (best {self.best:.6g} in epoch {self.best_epoch})"
+            )
+
+    def meaning(self) -> dict[str, Any]:
+        return {"monitor": self.monitor, "mode": self.mode, "restore_best": self.restore_best}
+
+    def state(self) -> dict[str, Any]:
+        kept = self.kept_state()
+        return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.waited, "kept": kept}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.best, self.best_epoch, self.waited = state["best"], state["best_epoch"], state["waited"]
+        self.load_kept(state["kept"])
+
+
+class Plateau(Callback):
+    """Lower the learning rate when the monitored value stops improving: a controller of `optim` at work."""
+
+    def __init__(self, controller: Any, monitor: str | None = None) -> None:
+        self.controller, self.monitor = controller, monitor
+        self.fresh = controller.state()
+
+    def reset(self) -> None:
+        self.controller.load(self.fresh)
+
+    def on_epoch_end(self, run: Run) -> None:
+        self.controller.observe(watched(run, self.monitor, "Plateau")[1])
+        run.factor = self.controller.factor
+        if self.controller.spent:
+            run.stop(f"the learning rate is down to {run.lr:.3g} and nothing improves any more")
+
+    def meaning(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self.controller).items() if not name.startswith("_")}
+        return {"monitor": self.monitor, "controller": type(self.controller).__name__, **own}
+
+    def state(self) -> dict[str, Any]:
+        return dict(self.controller.state())
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.controller.load(state)
+
+
+class StopOnNaN(Callback):
+    """Stop when the loss of a batch is not finite; for runs with `on_divergence="ignore"`, which would go on."""
+
+    def on_batch_end(self, run: Run) -> None:
+        if not math.isfinite(run.objective):
+            run.stop(f"the loss became {run.objective} in epoch {run.epoch}, batch {run.batch}")

@@ -1,0 +1,112 @@
+"""What a resumed run must have in common with the one that wrote the checkpoint, and where it goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pellucid.engine.compile import ENGINES
+from pellucid.train.callbacks.callback import Callback
+from pellucid.train.files.container import CheckpointError
+from pellucid.train.files.plain import COUNT, MAPPING, MAPPINGS, NUMBER, TEXT, Kind, among, entry, maybe
+from pellucid.train.history import History, epochs_of
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.loop import Run
+
+THREADS = Kind("a number of threads", lambda value: COUNT.holds(value) and 0 < value <= 4096)
+LATER = {
+    "validation": "what is best on other rows cannot be compared. Give the validation data of the first call",
+    "metrics": "the history has a column for each. Give the metrics of the first call",
+}
+"""How the run was judged, and what to do where it was otherwise; old checkpoints did not note it."""
+
+
+def must_be_the_same_run(run: Run, data: dict[str, Any], path: Any, callbacks: Sequence[Callback]) -> None:
+    """An error where the call differs in what decides on the steps of a run, or on what its callbacks remember."""
+    task, noted = entry(data, "task", MAPPING, path), entry(data, "callbacks", MAPPINGS, path)
+    for key, asked in run.plan.task.items():
+        if key not in LATER and task.get(key) != asked:
+            raise CheckpointError(
+                f"{path}: the checkpoint was made with {_differs(key, task.get(key), asked)}: a resumed run "
+                "must be the same call (a schedule over the whole run also ties it to the same length)"
+            )
+    names, ours = [entry(one, "name", TEXT, path) for one in noted], [callback.name for callback in callbacks]
+    if names != ours:
+        raise CheckpointError(f"{path}: the run had the callbacks {names}, this call has {ours}: give the same ones")
+    _must_be_judged_alike(run, task, epochs_of(data, "history", path), path)
+    for callback, one in zip(callbacks, noted, strict=True):
+        meaning = callback.meaning()
+        before = entry(one, "meaning", MAPPING, path, default=meaning)
+        for key, asked in meaning.items():
+            if before.get(key) != asked:
+                raise CheckpointError(
+                    f"{path}: {callback.name} was made with {_differs(key, before.get(key), asked)}: what it remembers "
+                    "has another meaning. Give it the same settings, or start anew without resume"
+                )
+
+
+def _must_be_judged_alike(run: Run, task: dict[str, Any], epochs: list[dict[str, Any]], path: Any) -> None:
+    """The same validation data and metrics."""
+    for key, remedy in LATER.items():
+        asked = run.plan.task[key]
+        before = task.get(key, asked)
+        if before != asked:
+            raise CheckpointError(
+                f"{path}: the checkpoint was made with {_differs(key, before, asked)}: {remedy}, or start anew "
+                "without resume"
+            )
+    held = run.plan.validation is not None
+    if epochs and ("val_loss" in epochs[-1]) != held:  # all that an old checkpoint says about it
+        raise CheckpointError(
+            f"{path}: the run had {'no ' if held else ''}validation data, this call has {'some' if held else 'none'}: "
+            f"{LATER['validation']}, or start anew without resume"
+        )
+
+
+def position(run: Run, data: dict[str, Any], path: Any) -> dict[str, Any]:
+    """The attributes of a run that a checkpoint knows, beside the arrays."""
+    stopped, batch = entry(data, "stopped", TEXT, path), entry(data, "batch", COUNT, path)
+    count = run.steps_per_epoch
+    if count is not None and batch > count:
+        raise CheckpointError(f"{path}: 'batch' is {batch}, but an epoch of these data has {count}")
+    return {
+        "epoch": entry(data, "epoch", COUNT, path),
+        "step": entry(data, "step", COUNT, path),
+        "batch": batch,
+        "factor": entry(data, "factor", NUMBER, path),
+        "elapsed": entry(data, "elapsed", NUMBER, path),
+        "_weight": entry(data, "weight", NUMBER, path),
+        "_sums": _sums(run, data, path),
+        "resumed": (
+            entry(data, "engine", maybe(among(*ENGINES)), path, default=None),
+            entry(data, "threads", maybe(THREADS), path, default=None),
+        ),
+        "history": _history(run, epochs_of(data, "history", path)),
+        # those limits may have been raised; the loop checks them
+        "stopped": "" if stopped.startswith(("all ", "the time ")) else stopped,
+    }
+
+
+def _sums(run: Run, data: dict[str, Any], path: Any) -> dict[str, float]:
+    """The sums of the epoch so far. Old checkpoints have only that of the objective."""
+    if "sums" not in data:
+        before = {run.means[-1]: entry(data, "sum", NUMBER, path)}
+        unknown = math.nan if data["batch"] else 0.0
+        return {name: before.get(name, unknown) for name in run.means}
+    sums = entry(data, "sums", MAPPING, path)
+    return {name: entry(sums, name, NUMBER, f"{path}: sums") for name in run.means}
+
+
+def _history(run: Run, epochs: list[dict[str, Any]]) -> History:
+    """The epochs so far. In old checkpoints the penalty is inside the loss, and cannot be told apart."""
+    if "objective" in run.means:
+        unknown = {"loss": math.nan, "penalty": math.nan}
+        epochs = [row if "objective" in row else row | {"objective": row.get("loss")} | unknown for row in epochs]
+    return run.history.with_epochs(epochs)
+
+
+def _differs(key: str, stored: Any, asked: Any) -> str:
+    short = len(str(stored)) < 40 and len(str(asked)) < 40
+    return f"{key}={stored}, this call has {key}={asked}" if short else f"another {key} than this call has"

@@ -1,0 +1,1 @@
+"""The loop: epochs of steps on either engine, and what happens when numbers break."""

@@ -1,0 +1,359 @@
+"""The steps of a run on the native engine: whole epochs without returning to the interpreter.
+
+The parameters live in the engine's memory; a `Snapshot` is made of them when somebody asks. A step whose loss is not
+finite is not made. If only the gradient or the new parameters are not finite, that is seen after the step: then the
+last snapshot is taken up again and the steps up to that one are repeated (the same bits, for nothing is random).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.data.rows import Rows
+from pellucid.engine.native.interrupts import uninterrupted
+from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.stepper import Roles, release, stepper
+from pellucid.engine.native.work import seconds, threads_for
+from pellucid.graph.core.tree import flatten, paths, unflatten
+from pellucid.graph.graph import Graph
+from pellucid.train.loop.divergence import locate
+from pellucid.train.loop.step import RESULTS, Snapshot
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.loop import Run
+
+AHEAD = 1_000_000
+"""Row numbers that may be drawn ahead of time."""
+
+LARGE = 8 << 20
+"""Bytes of a step from which its parameters become the model's as they lie."""
+
+CHUNK = 0.25
+"""Seconds, about, between two looks at the clock and the keyboard."""
+
+
+@dataclass
+class Position:
+    """A snapshot, and after how many steps it was taken."""
+
+    now: Snapshot
+    step: int
+
+
+@dataclass
+class Epoch:
+    """An epoch that has been run: its order, the results of its steps, how many were made, and their sums.
+
+    The sums are those that the run keeps, that of the weights last.
+    """
+
+    order: Any
+    results: Any
+    reached: int
+    sums: Any
+
+
+class Compiled:
+    """The compiled step of a run, with its state."""
+
+    def __init__(self, run: Run, threads: int) -> None:
+        data = run.plan.data.example
+        self.available = threads
+        self.epoch, self.begin = run.epoch + (not run.batch), run.step - run.batch  # the first epoch and its first step
+        self.skipped = 0  # batches of the epoch that came before those of the source
+        self._bind(run, data, min(run.plan.batch_size, len(data)))
+        self.feed(data)
+        self.means = [RESULTS.index(name) for name in run.means] if len(run.means) > 1 else [0]  # columns of results
+        self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
+        self.factors: list[tuple[int, float]] = []
+        self.words: Any = None
+        self.given = False
+        self.noted = math.nan  # the factor with which the run's numbers were last computed
+        self.ahead: dict[int, Epoch] = {}  # what has been run but not noted
+        self.factor = math.nan
+        self.constant = run.trainer.optimizer.constant and not run.plan.settings
+        self.put(run.now, run)
+        if not run.step:  # a rule's first state can be made again, so nobody keeps it
+            self.past = [Position(Snapshot(run.now.params, run.now.state, {}), 0)]
+        run.start = self.past[-1].now
+        run.trainer.engine = "native"
+        run.touch()
+
+    @property
+    def threads(self) -> int:
+        """How many the step runs on."""
+        return self.stepper.threads
+
+    def _bind(self, run: Run, data: Rows, rows: int) -> None:
+        """The step for batches of up to so many rows of such data."""
+        self.rows = rows
+        graph = graph_of(run, data)
+        sizes = {"n": rows}
+        who = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
+        self.stepper = stepper(graph, who, rows, threads_for(graph, sizes, self.available))
+        self.chunk = max(1, int(CHUNK / seconds(graph, sizes)))
+
+    def feed(self, data: Rows) -> None:
+        """The rows from which batches are gathered."""
+        self.source, self.weights = data, data.weights
+        self.count = -(-len(data) // self.rows)
+        rest = len(data) % self.rows
+        if rest and not self.stepper.program.suits({"n": rest}):
+            raise CannotCompile(
+                f"the last batch of an epoch has {rest} row{'s' if rest > 1 else ''}, which this network treats in "
+                "another way than larger ones (batch normalisation): take another batch size"
+            )
+        self.stepper.feed(data.arrays)
+        if rest:
+            self.stepper.prepare(rest)
+
+    # the state
+
+    def put(self, now: Snapshot, run: Run) -> None:
+        """Go on from here."""
+        self.stepper.load([leaf for tree in (now.params, now.state, now.rule) for leaf in flatten(tree)[0]])
+        self.past = [Position(now, run.step)]
+
+    def take(self, run: Run) -> Snapshot:
+        """A copy of the state as it is now."""
+        self.catch_up(run)
+        now = self._nest(self.stepper.read())
+        self.past.append(Position(now, run.step))
+        known = [position.step for position in self.past]
+        needed = {max((s for s in known if s <= mark.step), default=known[0]) for mark in run.begins} | {run.step}
+        self.past = [position for position in self.past if position.step in needed]
+        return now
+
+    def hand_over(self) -> bool:
+        """Large arrays are given away instead of being copied."""
+        self.given = self.stepper.bytes > LARGE
+        return self.given
+
+    def close(self) -> None:
+        """The run is over: the memory may serve another."""
+        if not self.given:
+            release(self.stepper)
+
+    def look(self) -> Snapshot:
+        """The state where it lies: to be read at once, not kept."""
+        return self._nest(self.stepper.look())
+
+    def _nest(self, leaves: list[Any]) -> Snapshot:
+        parts, at = [], 0
+        for tree in self.trees:
+            parts.append(unflatten(tree, leaves[at : at + tree.size]))
+            at += tree.size
+        return Snapshot(*parts)
+
+    # the steps
+
+    def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
+        """The rest of the epoch, part by part. Was the last step of each part made?"""
+        if run.epoch not in self.ahead and self._nobody_looks(run, listening):
+            self._run_ahead(run)
+        if run.epoch in self.ahead:
+            yield self._note_ahead(run, run.epoch)
+            return
+        order = self._order(run, run.epoch)
+        while run.batch - self.skipped < self.count:
+            first = run.batch - self.skipped
+            last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk)
+            if run.plan.steps is not None:
+                last = min(last, first + run.plan.steps - run.step)
+            words = self._words(run, first, last, run.step - first, run.factor)
+            with uninterrupted():
+                self._keep_factor(run)
+                results, reached = self.stepper.run(order[None], first, last, words)
+                made = self._note(run, order, results, first, reached, last)
+            yield made
+
+    def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
+        """Is there nothing to do between epochs but to note the loss?"""
+        plan, events = run.plan, ("epoch_begin", "batch_end", "epoch_end", "checkpoint")
+        limited = plan.steps is not None or plan.max_time is not None or plan.validation is not None
+        return not run.batch and not limited and not any(listening[event] for event in events)
+
+    def _run_ahead(self, run: Run) -> None:
+        """As many whole epochs at once as there is time for until the next look at the keyboard."""
+        count = self.count
+        epochs = max(1, min(self.chunk // count, AHEAD // len(self.source), (run.plan.epochs or 1) - run.epoch + 1))
+        if count > self.chunk or epochs == 1:
+            return
+        orders = np.stack([self._order(run, run.epoch + e) for e in range(epochs)])
+        words = self._words(run, 0, epochs * count, run.step, run.factor)
+        with uninterrupted():
+            self._keep_factor(run)
+            self._keep_ahead(run, orders, *self.stepper.run(orders, 0, epochs * count, words))
+
+    def _keep_ahead(self, run: Run, orders: Any, results: Any, reached: int) -> None:
+        epochs, count = len(orders), self.count
+        whole = reached == epochs * count and bool(np.isfinite(results).all())
+        each = np.moveaxis(results.reshape(epochs, count, -1)[:, :, self.means], 2, 0)
+        sums = self._sums(orders, each) if whole else [None] * epochs
+        for e in range(epochs):
+            if e * count <= reached:
+                part = results[e * count : (e + 1) * count]
+                self.ahead[run.epoch + e] = Epoch(orders[e], part, min(reached - e * count, count), sums[e])
+
+    def _sums(self, orders: Any, means: Any) -> list[Any]:
+        """Sums of what was measured, times weights, and of the weights, of each epoch, added up as `_note` does.
+
+        means: (kinds, epochs, batches) -> (epochs, kinds + 1)
+        """
+        if self.weights is None:
+            weights = np.broadcast_to(self._weights(orders[0], 0, self.count), means.shape[1:])
+        else:
+            weights = np.stack([self._weights(order, 0, self.count) for order in orders])
+        return np.cumsum([*(means * weights), weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
+
+    def _keep_factor(self, run: Run) -> None:
+        """Remember from which step on the rate has which factor, for a replay."""
+        if not self.factors or self.factors[-1][1] != run.factor:
+            self.factors.append((run.step, run.factor))
+
+    def _note_ahead(self, run: Run, epoch: int) -> bool:
+        """Note an epoch that has been run already."""
+        done = self.ahead.pop(epoch)
+        if done.sums is None or run._weight:
+            return self._note(run, done.order, done.results, 0, done.reached, len(done.results))
+        run.touch()
+        self._put_sums(run, done.sums)
+        self._note_last(run, done.results[-1], self.count)
+        return True
+
+    def catch_up(self, run: Run) -> None:
+        """Note the epochs that have been run already (the user pressed Ctrl-C between them)."""
+        while self.ahead:
+            epoch = min(self.ahead)
+            run.begin_epoch(epoch)
+            if self._note_ahead(run, epoch):
+                run.end_epoch()
+
+    def _note(self, run: Run, order: Any, results: Any, first: int, reached: int, last: int) -> bool:
+        """Bring the run up to date; False where a step had to be given up."""
+        run.touch()
+        end = min(reached + 1, last)
+        steps = end - first
+        if run.plan.on_divergence != "ignore":
+            good = np.isfinite(results[first:end]).all(axis=1)
+            steps = steps if good.all() else int(np.argmin(good))
+        if steps:
+            made = results[first : first + steps]
+            weights = self._weights(order, first, first + steps)
+            # one after the other, so that the parts of an epoch do not matter
+            added = np.column_stack([made[:, self.means] * weights[:, None], weights])
+            before = [*run._sums.values(), run._weight]
+            self._put_sums(run, np.cumsum([before, *added], axis=0)[-1].tolist())
+            self._note_last(run, made[-1], steps)
+        if first + steps == last:
+            return True
+        self.ahead.clear()
+        if first + steps < reached:  # seen too late: the state is already beyond
+            self._again(run)
+        at = (run.batch - self.skipped) * self.rows
+        batch = self.source.take(order[at : at + self.rows])
+        settings = numbers_at(run, run.step)[1]
+        trouble = locate(run.trainer, run.now, batch, run.step, settings, float(results[first + steps, 0]))
+        run.diverge(trouble, batch)
+        return False
+
+    def _put_sums(self, run: Run, sums: list[float]) -> None:
+        run._sums, run._weight = dict(zip(run.means, sums, strict=False)), sums[-1]
+
+    def _note_last(self, run: Run, results: Any, steps: int) -> None:
+        """After so many steps: the loss and the gradient of the last one."""
+        run.objective, run.gradient_norm = float(results[0]), float(np.sqrt(results[1]))
+        run.loss = float(results[self.means[0]])
+        if not self.constant or self.noted != run.factor:
+            self.noted = run.factor
+            run.numbers = numbers_of(run, run.step + steps - 1)
+        run.step, run.batch = run.step + steps, run.batch + steps
+
+    def rewind(self, run: Run) -> None:
+        """Be where the run says that it stands, further back than now."""
+        self.past = [position for position in self.past if position.step <= run.step] or self.past[:1]
+        self._again(run)
+
+    def _again(self, run: Run) -> None:
+        """From the last snapshot to where the run stands."""
+        past, base = self.past, self.past[-1]
+        rule = base.now.rule or run.trainer.optimizer.init(base.now.params)
+        self.put(Snapshot(base.now.params, base.now.state, rule), run)
+        self.past = past
+        step, count = base.step, self.count
+        while step < run.step:
+            epoch, batch = self.epoch + (step - self.begin) // count, (step - self.begin) % count
+            factor = next(f for start, f in reversed(self.factors) if start <= step)
+            change = min((start for start, _ in self.factors if start > step), default=run.step)
+            last = min(count, batch + min(run.step, change) - step)
+            words = self._words(run, batch, last, step - batch, factor)
+            self.stepper.run(self._order(run, epoch)[None], batch, last, words)
+            step += last - batch
+        run.touch()
+
+    def _order(self, run: Run, epoch: int) -> Any:
+        seed = run.plan.seed if run.plan.shuffle else None
+        return self.source.order(seed, epoch - 1)
+
+    def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
+        """Step number, rule's numbers and settings for each step, as 64-bit words."""
+        if self.constant:  # nothing but the step's number changes
+            if self.words is None or len(self.words) < last or self.factor != factor:
+                given = numbers_at(run, 0, factor)[0]
+                self.words, self.factor = np.zeros((last, 1 + len(given)), np.int64), factor
+                self.words.view(np.float64)[:, 1:] = list(given.values())
+            self.words[first:last, 0] = np.arange(offset + first, offset + last)
+            return self.words
+        given, settings = numbers_at(run, offset + first, factor)
+        words = np.zeros((last, 1 + len(given) + len(settings)), np.int64)
+        words[first:, 0] = np.arange(offset + first, offset + last)
+        floats = words.view(np.float64)
+        for k in range(first, last):
+            given, settings = numbers_at(run, offset + k, factor)
+            floats[k, 1:] = [*given.values(), *settings.values()]
+        return words
+
+    def _weights(self, order: Any, first: int, last: int) -> Any:
+        """How much each batch counts."""
+        if self.weights is None:
+            sizes = np.full(last - first, float(self.rows))
+            if last * self.rows > len(order):
+                sizes[-1] = len(order) - (last - 1) * self.rows
+            return sizes
+        each = [self.weights[order[k * self.rows : (k + 1) * self.rows]] for k in range(first, last)]
+        return np.array([float(np.sum(w)) for w in each])
+
+
+def graph_of(run: Run, data: Rows) -> Graph:
+    """The graph of a step of this run on batches of such data."""
+    return run.trainer.graph_of_step(run.now, data.arrays, *numbers_at(run, run.step))
+
+
+def numbers_of(run: Run, t: int, factor: float | None = None) -> dict[str, float]:
+    """The rule's numbers for the update after t updates."""
+    numbers = run.trainer.optimizer.numbers(t)
+    numbers["lr"] *= run.factor if factor is None else factor
+    return numbers
+
+
+def numbers_at(run: Run, t: int, factor: float | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same, and the scheduled settings, as the step takes them."""
+    given = {name: np.float64(value) for name, value in numbers_of(run, t, factor).items()}
+    return given, {name: np.float64(schedule(t)) for name, schedule in run.plan.settings.items()}
+
+
+def roles(graph: Graph, check: bool = True, checked: bool = False) -> Roles:
+    """Who is who in `Trainer.whole`: (now, batch, t, numbers, settings) -> (now, *RESULTS)."""
+    names_in, names_out = paths(graph.in_tree), paths(graph.out_tree)
+    place = {name: i for i, name in enumerate(names_in)}
+    state = [i for i, name in enumerate(names_in) if name.startswith("[0]")]
+    batch = [i for i, name in enumerate(names_in) if name.startswith("[1]")]
+    numbers = [i for i, name in enumerate(names_in) if name.startswith(("[2]", "[3]", "[4]"))]
+    updates = {o: place[name] for o, name in enumerate(names_out) if name.startswith("[0]")}
+    results = [o for o, name in enumerate(names_out) if not name.startswith("[0]")]
+    return Roles(state, batch, numbers, updates, results, results[:1] if check else [], checked)

@@ -1,0 +1,231 @@
+"""One training step as a pure function, recorded once with the batch size left open.
+
+(parameters, statistics, rule state, batch, step number, settings) -> (new parameters, ..., what was measured)
+
+What is minimised is the objective: the mean loss of the batch, plus the penalty where the model has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.autodiff import value_and_grad
+from pellucid.data.rows import Batch
+from pellucid.engine import engine_named
+from pellucid.graph.core.dims import Dim
+from pellucid.graph.core.spec import Spec, spec_of
+from pellucid.graph.core.tree import flatten, tree_map
+from pellucid.graph.graph import Graph
+from pellucid.graph.record import record
+from pellucid.locks import forkable
+from pellucid.nn.layers.layer import Layer
+from pellucid.nn.losses.loss import Loss
+from pellucid.nn.penalties import PerRow
+from pellucid.optim import Optimizer
+
+Arrays = dict[str, Any]
+RESULTS = ("objective", "size", "reach", "loss", "penalty")
+"""What `Trainer.whole` gives behind the new state, in order; the last two where there is a penalty."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that a step changes."""
+
+    params: Arrays
+    state: Arrays
+    rule: Arrays
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of a step: the objective, the norms of gradient and new parameters, the parts of the objective.
+
+    `parts` has "loss" and "penalty" where there is a penalty; else the objective is the loss.
+    """
+
+    objective: float
+    gradient_norm: float
+    parameter_norm: float
+    parts: dict[str, float]
+
+    @property
+    def finite(self) -> bool:
+        return all(map(math.isfinite, (self.objective, self.gradient_norm, self.parameter_norm)))
+
+    @property
+    def means(self) -> dict[str, float]:
+        """What an epoch has the mean of, by its name in the history."""
+        return {"loss": self.objective, **self.parts, **({"objective": self.objective} if self.parts else {})}
+
+
+def mean_names(penalty: Any) -> tuple[str, ...]:
+    """The names of `Measured.means` for a model with this penalty, or None."""
+    return ("loss",) if penalty is None else ("loss", "penalty", "objective")
+
+
+@dataclass
+class Trainer:
+    """The graphs of one training task; made when they are first needed."""
+
+    net: Layer
+    loss: Loss
+    optimizer: Optimizer
+    penalty: Any = None
+    key: int = 0
+    engine: str = "numpy"
+    graphs: dict[str, Graph] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> bool:
+        """Is everything in it defined in this package (no function of the user's that may change its mind)?"""
+        return all(map(is_ours, (self.net, self.loss, self.optimizer, self.penalty)))
+
+    # the mathematics, in plain NumPy
+
+    def gradient(self, now: tuple[Arrays, Arrays], batch: tuple[Any, ...], t: Any, settings: Mapping[str, Any]) -> Any:
+        """(objective, (new statistics, parts)), gradient. The parts, loss and penalty, where there is a penalty."""
+        params, state = now
+        X, y, *weights = batch
+        loss = self.loss.with_(**{k[5:]: v for k, v in settings.items() if k.startswith("loss.")})
+
+        def cost(p: Arrays) -> Any:
+            scores, after = self.net.apply(p, X, state, training=True, key=self.key, counter=t, settings=settings)
+            value = loss(scores, y, *weights)
+            penalty = self.penalty
+            if penalty is None:
+                return value, (after, {})
+            if isinstance(penalty, PerRow):
+                penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
+            extra = penalty(p)
+            shown = extra
+            if np.dtype(getattr(extra, "dtype", type(extra))).kind != "f":  # a penalty may count; results are floats
+                shown = extra + np.zeros((), value.dtype)
+            return value + extra, (after, {"loss": value, "penalty": shown})
+
+        return value_and_grad(cost, has_aux=True, warn=False)(params)
+
+    def whole(
+        self, now: tuple[Arrays, Arrays, Arrays], batch: tuple[Any, ...], t: Any, numbers: Arrays, settings: Arrays
+    ) -> Any:
+        """One step, from batch to new parameters."""
+        params, state, rule = now
+        (objective, (after, parts)), grads = self.gradient((params, state), batch, t, settings)
+        params, rule = self.optimizer.update(params, grads, rule, t + 1, numbers)
+        return (params, after, rule), objective, squared_norm(grads), squared_norm(params), parts
+
+    # the same, recorded and run
+
+    def step(self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays) -> tuple[Snapshot, Measured]:
+        args = ((now.params, now.state, now.rule), _arrays(batch), np.int64(t), numbers, settings)
+        new, *numbers_after = engine_named(self.engine)(self._graph("step", self.whole, args), *args)
+        return Snapshot(*new), measured(*numbers_after)
+
+    def gradients(self, now: Snapshot, batch: Batch, t: int, settings: Arrays, watch: Any = None) -> Any:
+        """(objective, (new statistics, parts)), gradients; `watch` sees every value on the way."""
+        args = ((now.params, now.state), _arrays(batch), np.int64(t), settings)
+        graph = self._graph("gradient", self.gradient, args)
+        if watch is not None:  # node by node, whatever the engine
+            return engine_named("numpy")(graph, *args, watch=watch)
+        return engine_named(self.engine)(graph, *args)
+
+    def update(self, now: Snapshot, grads: Arrays, t: int, numbers: Arrays) -> tuple[Arrays, Arrays]:
+        args = (now.params, grads, now.rule, np.int64(t + 1), numbers)
+        return engine_named(self.engine)(self._graph("update", self.optimizer.update, args), *args)  # type: ignore[no-any-return]
+
+    def graph_of_step(self, now: Snapshot, batch: tuple[Any, ...], numbers: Arrays, settings: Arrays) -> Graph:
+        """The graph of a whole step, with the number of rows left open."""
+        args = ((now.params, now.state, now.rule), batch, np.int64(0), numbers, settings)
+        return self._graph("step", self.whole, args)
+
+    def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
+        key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights
+        if key not in self.graphs:
+            self.graphs[key] = shared(self, name, f, args)
+        return self.graphs[key]
+
+
+_known: OrderedDict[Any, Graph] = OrderedDict()
+_lock = forkable()
+
+
+def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
+    """The graph of a function of a trainer; equal tasks share one, so that it is recorded and compiled once."""
+    leaves, tree = flatten(args)
+    batch = len(args[1]) if isinstance(args[1], tuple) else 0  # whose number of rows is open
+    first = len(flatten(args[0])[0])
+    kinds = tuple((np.shape(x)[first <= i < first + batch :], np.asarray(x).dtype) for i, x in enumerate(leaves))
+    task = (name, trainer.net, trainer.loss, trainer.optimizer, trainer.penalty, kinds, tree)
+    try:
+        hash(task)
+    except TypeError:  # something in it can change
+        return record(f, *_specs(args), name=name).simplify()
+    if not trainer.ours:
+        return record(f, *_specs(args), name=name).simplify()
+    with _lock:
+        for key in ((task, None), (task, trainer.key)):
+            if key in _known:
+                _known.move_to_end(key)
+                return _known[key]
+    graph = record(f, *_specs(args), name=name).simplify()
+    random = any(node.op is not None and node.op.name.startswith("random_") for node in graph.nodes)
+    with _lock:
+        _known[task, trainer.key if random else None] = graph
+        if len(_known) > 32:
+            _known.popitem(last=False)
+    return graph
+
+
+def is_ours(value: Any) -> bool:
+    """Made of this package's classes and functions, numbers and text alone?"""
+    if value is None or isinstance(value, bool | int | float | str | np.generic | np.dtype):
+        return True
+    if isinstance(value, tuple | list):
+        return all(map(is_ours, value))
+    if isinstance(value, dict):
+        return all(map(is_ours, value.values()))
+    home = getattr(value, "__module__", None) or ""
+    if not home.startswith(("pellucid.", "numpy", "scipy")):
+        return False
+    return not is_dataclass(value) or all(is_ours(getattr(value, f.name)) for f in fields(value))
+
+
+def measured(objective: Any, size: Any, reach: Any, parts: Mapping[str, Any]) -> Measured:
+    """The numbers as a step gives them: norms squared."""
+    norms = (float(np.sqrt(size)), float(np.sqrt(reach)))
+    return Measured(float(objective), *norms, {name: float(value) for name, value in parts.items()})
+
+
+def squared_norm(arrays: Arrays) -> Any:
+    """The sum of all squares, in float64."""
+    total: Any = 0.0
+    for array in arrays.values():
+        total = total + np.sum(np.square(array.astype(np.float64)))
+    return total
+
+
+def _arrays(batch: Batch) -> tuple[Any, ...]:
+    return (batch.X, batch.y) if batch.weights is None else (batch.X, batch.y, batch.weights)
+
+
+def _specs(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Shapes of the arguments; those of a batch (a tuple in second place) with the number of rows left open."""
+
+    def opened(array: Any) -> Spec:
+        return Spec((Dim.symbol("n"), *array.shape[1:]), array.dtype)
+
+    return tuple(
+        tuple(opened(a) for a in arg) if i == 1 and isinstance(arg, tuple) else tree_map(_strong, arg)
+        for i, arg in enumerate(args)
+    )
+
+
+def _strong(value: Any) -> Spec:
+    spec = spec_of(value)
+    return Spec(spec.shape, np.dtype(spec.dtype))

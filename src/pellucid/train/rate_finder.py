@@ -1,0 +1,102 @@
+"""The rate finder: a run with a growing learning rate tells which one to take (Smith, 2017)."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.amounts import check_number, check_whole, is_number
+from pellucid.data.rows import rows_of
+from pellucid.figures import BLUE, ORANGE, Mark, annotate, axes
+from pellucid.markup import plural
+from pellucid.train.loop.step import Snapshot, Trainer
+from pellucid.train.model import Model
+
+
+@dataclass(frozen=True)
+class RateCurve:
+    """Learning rates and the smoothed loss at each. `suggestion` is a tenth of the rate where the loss was lowest."""
+
+    rates: tuple[float, ...]
+    losses: tuple[float, ...]
+
+    @property
+    def suggestion(self) -> float:
+        return self.rates[int(np.argmin(self.losses))] / 10.0
+
+    def plot(self, ax: Any = None) -> Any:
+        """The curve, with the suggestion marked. What lies far above the first loss is left out."""
+        ax = axes(ax)
+        low, first = min(self.losses), self.losses[0]
+        top = first + 0.3 * ((first - low) or abs(first) or 1.0)
+        seen = [loss if loss <= top else math.nan for loss in self.losses]
+        ax.plot(self.rates, seen, color=BLUE, lw=2, marker="o" if len(self.rates) == 1 else None)
+        ax.set(xscale="log", xlabel="learning rate", ylabel="loss (smoothed)")
+        ax.set_title("Rate finder: a tenth of where the loss is lowest", fontsize=11)
+        annotate(ax, (), [Mark(self.suggestion, f"{self.suggestion:.2g}", ORANGE)])
+        return ax
+
+    def __repr__(self) -> str:
+        ends = f"{self.rates[0]:.2g} to {self.rates[-1]:.2g}"
+        return f"<RateCurve: {plural(len(self.rates), 'rate')} from {ends}, suggestion {self.suggestion:.2g}>"
+
+
+def find_rate(
+    model: Model,
+    X: Any,
+    y: Any,
+    *,
+    low: float = 1e-6,
+    high: float = 10.0,
+    steps: int = 100,
+    batch_size: int = 32,
+    smoothing: float = 0.9,
+    seed: int = 0,
+) -> RateCurve:
+    """Train a copy of the model with a rate that grows from `low` to `high`, until the loss has risen far.
+
+    The model itself stays as it is.
+
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(size=(64, 3))
+    >>> curve = find_rate(Model(nn.mlp((8,), 1)), X, X[:, 0], steps=40)
+    >>> 1e-5 < curve.suggestion < 1.0
+    True
+    """
+    check_whole(steps=steps, batch_size=batch_size)
+    check_whole(0, seed=seed)
+    if not is_number(low, above=True) or not is_number(high, low, above=True):
+        raise ValueError(f"find_rate: low and high are rates above 0, the second larger, got {low!r} and {high!r}")
+    check_number("a number in [0, 1)", 0, 1, smoothing=smoothing)
+    trial = copy.copy(model)
+    if not trial.params:
+        trial.initialize(np.asarray(X), seed=seed)
+    data = rows_of(X, y, None, trial.loss, trial._outputs(), trial.dtype)
+    tuned = trial.optimizer.fit(steps, data.count(batch_size) or 1)
+    trainer = Trainer(trial.net, trial.loss, tuned, trial.penalty, key=seed)
+    now = Snapshot(trial.params, trial.state, tuned.init(trial.params))
+    settings = {name: np.float64(s(0)) for name, s in trial.settings.items()}
+    rates, losses, average = [], [], 0.0
+    for t, rate in enumerate(np.geomspace(low, high, steps)):
+        per_epoch = data.count(batch_size) or 1
+        batch = next(data.batches(batch_size, seed=seed, epoch=t // per_epoch, start=t % per_epoch))
+        numbers = {k: np.float64(v) for k, v in tuned.numbers(t).items()} | {"lr": np.float64(rate)}
+        with np.errstate(all="ignore"):
+            new, step = trainer.step(now, batch, t, numbers, settings)
+        if not step.finite:
+            break
+        now = new
+        average = smoothing * average + (1 - smoothing) * step.objective
+        rates.append(float(rate))
+        losses.append(average / (1 - smoothing ** (t + 1)))
+        if losses[-1] > min(losses) + 4 * (abs(losses[0] - min(losses)) + 0.1 * abs(losses[0])):
+            break
+    if not rates:
+        raise ValueError(
+            f"find_rate: the loss is not finite even with the rate {low:g}: are inputs and targets scaled?"
+        )
+    return RateCurve(tuple(rates), tuple(losses))
