@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pellucid.engine.native import cache
-from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings, rows
+from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X, y = make_classification(120, 6, n_informative=4, n_classes=3, weights=[0.6, 0.3, 0.1], random_state=0)
@@ -208,7 +208,7 @@ def test_large_sparse_matrices_are_trained_on_in_batches(shuffle: bool, monkeypa
     settings: dict[str, Any] = {"shuffle": shuffle, "engine": "numpy", "early_stopping": True}
     weights = np.random.default_rng(0).uniform(0.5, 1.5, len(X))
     a = small(MLPClassifier, **settings).fit(sparse.csr_array(X), y, weights)
-    monkeypatch.setattr(rows, "MOST", 1000)
+    monkeypatch.setattr("pellucid.data.sparse.MOST", 1000)
     b = small(MLPClassifier, **settings).fit(sparse.csr_array(X), y, weights)
     for mine, other in zip(a.coefs_, b.coefs_, strict=True):
         assert_allclose(mine, other, rtol=1e-12)

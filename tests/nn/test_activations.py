@@ -19,7 +19,7 @@ from scipy.integrate import quad
 
 import pellucid as pel
 from pellucid import nn
-from pellucid.nn import activate
+from pellucid.nn.activations import layers as activate
 from pellucid.nn.activations.activation import Interval
 from pellucid.nn.activations.functions import gain_of
 from pellucid.nn.activations.table import activation_table, plot_activations
