@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.lookup import look_up
 from pellucid.nn.losses.classes import Multilabel
+from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.loss import Loss, Own
 from pellucid.nn.losses.sums import Around
 
@@ -72,7 +73,7 @@ def _unfit(needs: Needs, loss: Loss) -> str:
     """Why a metric with such needs does not go with a loss; "" where it does."""
     around = loss.of if isinstance(loss, Around) else loss
     if needs is Needs.NUMBERS:
-        if loss.link_name == "softmax":
+        if loss.link.kind is LinkKind.PROBABILITIES:
             return f"compares numbers, but {loss.name} predicts probabilities of classes: there are {_listed(False)}"
         if loss.per_output > 1:
             return f"takes one number for each target, but {loss.name} predicts {loss.per_output}: give a function"
@@ -82,7 +83,7 @@ def _unfit(needs: Needs, loss: Loss) -> str:
         return f"is for classes, but {loss.name} predicts numbers: for those there are {_listed(True)}"
     elif needs is Needs.LABEL and isinstance(around, Multilabel):
         return f"takes one class for each row, but {loss.name} predicts several labels: use accuracy, f1 or roc_auc"
-    elif needs is Needs.PROBABILITIES and loss.link_name == "sign":
+    elif needs is Needs.PROBABILITIES and not loss.link.kind.gives_probabilities:
         return f"takes probabilities, but {loss.name} gives none: use log-losses, such as 'binary_cross_entropy'"
     return ""
 
@@ -98,7 +99,7 @@ def _takes_weights(function: Callable[..., Any]) -> bool:
 
 def is_classifier(loss: Loss) -> bool:
     """Does the loss tell classes apart?"""
-    return any(kind in loss.link_name for kind in ("softmax", "sigmoid", "sign"))
+    return loss.link.kind.tells_classes
 
 
 def classes(loss: Loss, scores: Any) -> Any:
@@ -106,11 +107,11 @@ def classes(loss: Loss, scores: Any) -> Any:
 
     (n, k) -> (n,), or (n, k) zeros and ones for several labels
     """
-    if loss.link_name == "softmax" or (loss.name == "focal" and scores.shape[1] > 1):
+    kind = loss.link.kind.for_scores(scores.shape[1])
+    if kind is LinkKind.PROBABILITIES:
         return np.argmax(scores, axis=1)
-    positive = scores > 0
-    out = np.where(positive, 1, -1 if "sign" in loss.link_name else 0)
-    return out[:, 0] if out.shape[1] == 1 else out
+    labels = np.where(scores > 0, 1, -1 if kind is LinkKind.SIGN else 0)
+    return labels[:, 0] if labels.shape[1] == 1 else labels
 
 
 def _sk(name: str) -> Callable[[Any, Any], float]:

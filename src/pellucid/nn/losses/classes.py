@@ -10,8 +10,9 @@ from scipy import special
 
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
-from pellucid.graph.numpy_api import log_softmax, logsumexp, softmax
+from pellucid.graph.numpy_api import log_softmax, logsumexp
 from pellucid.graph.primitives.indexing import one_hot
+from pellucid.nn.losses.link import SIGMOID, SIGMOID_OR_SOFTMAX, SIGN, SOFTMAX
 from pellucid.nn.losses.loss import Loss, labels, like, must, over_outputs, refuse
 
 
@@ -26,7 +27,7 @@ class CrossEntropy(Loss):
 
     name = "cross_entropy"
     formula = "-Σ_k q_k log softmax(s)_k;  q = (1 - ε) onehot(y) + ε/K"
-    link_name = "softmax"
+    link = SOFTMAX
     target = "labels 0 ... K-1, (n,), or probabilities (n, K)"
     labels = True
 
@@ -40,9 +41,6 @@ class CrossEntropy(Loss):
         epsilon = like(self.smoothing, s)
         q = (1.0 - epsilon) * q + epsilon / s.shape[1]
         return -np.sum(q * log_softmax(s), axis=-1)
-
-    def link(self, scores: Any) -> Any:
-        return softmax(scores)
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         if np.ndim(y) != 2 or np.shape(y)[1] == 1:
@@ -58,7 +56,7 @@ class YesNo(Loss):
     """Log-loss of independent yes-or-no targets: 0 and 1, -1 and 1, or probabilities of yes. One score each."""
 
     smoothing: Any
-    link_name = "sigmoid"
+    link = SIGMOID
 
     def __post_init__(self) -> None:
         must(self, "smoothing", "a number in 0 ... 1 (without 1)", lambda v: 0 <= v < 1)
@@ -68,9 +66,6 @@ class YesNo(Loss):
         q = (1.0 - epsilon) * y + 0.5 * epsilon
         # two logarithms, not softplus(s) - q s: that difference cancels where the loss is small
         return over_outputs(-q * special.log_expit(s) - (1.0 - q) * special.log_expit(-s))
-
-    def link(self, scores: Any) -> Any:
-        return special.expit(scores)
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         y = super().prepare(y, outputs)
@@ -122,7 +117,7 @@ class Focal(Loss):
 
     name = "focal"
     formula = "-α_y (1 - p_y)^γ log p_y"
-    link_name = "sigmoid, or softmax"
+    link = SIGMOID_OR_SOFTMAX
     target = "labels 0 and 1, or 0 ... K-1, (n,)"
     reference = "Lin et al., 2017"
     labels = True
@@ -159,9 +154,6 @@ class Focal(Loss):
         if self.alpha is not None and (len(self.alpha) if isinstance(self.alpha, tuple) else 1) != k:
             raise ShapeError(f"focal: alpha is a number for one score, a tuple of K for K, got {self.alpha!r} for {k}")
 
-    def link(self, scores: Any) -> Any:
-        return special.expit(scores) if scores.shape[1] == 1 else softmax(scores)
-
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         y = labels(self, y, 2 if outputs == 1 else outputs)
         binary = outputs == 1 or (outputs is None and int(y.max()) < 2)
@@ -174,11 +166,8 @@ class Focal(Loss):
 class Margin(Loss):
     """Losses of y s, for classes coded -1 and 1 (0 and 1 are converted). Several columns: averaged."""
 
-    link_name = "sign"
+    link = SIGN
     target = "-1 and 1, or 0 and 1, (n,) or (n, outputs)"
-
-    def link(self, scores: Any) -> Any:
-        return np.where(scores > 0, 1.0, -1.0).astype(scores.dtype)
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         y = super().prepare(y, outputs)

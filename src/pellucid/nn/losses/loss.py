@@ -1,8 +1,8 @@
 """What a loss is: a frozen record of its value for each sample and its link, from scores to predictions.
 
 Losses take scores, the plain output of the last layer, never probabilities: log(softmax(s)) is computed as one step
-that cannot overflow, and training and prediction cannot disagree about it. The records are in `loss_numbers` and
-`loss_classes`, by name in `loss_table`.
+that cannot overflow, and training and prediction cannot disagree about it. The records are in `numbers` and
+`classes`, by name in `table`; `link` says what a link is.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
+from pellucid.nn.losses.link import IDENTITY, LINKS, Link, LinkKind, kind_of
 from pellucid.records import Record
 
 Kind = TypeVar("Kind", bound="Loss")
@@ -38,10 +39,22 @@ class Loss(Record, ABC):
 
     name: str = ""
     formula: str = ""
-    link_name: str = "identity"
     target: str = "numbers, (n,) or (n, outputs)"
     reference: str = ""
+    link: Link = IDENTITY
     labels: bool = False  # may the target be one class label for each sample?
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """A class of one's own may write its link as a method `link(self, scores)` and a text `link_name`."""
+        super().__init_subclass__(**settings)
+        written = vars(cls).get("link")
+        if not isinstance(written, Link | property) and ("link" in vars(cls) or "link_name" in vars(cls)):
+            cls.link = property(_as_written(cls))  # type: ignore[assignment]
+
+    @property
+    def link_name(self) -> str:
+        """The name of the link."""
+        return self.link.name
 
     @property
     def per_output(self) -> int:
@@ -51,10 +64,6 @@ class Loss(Record, ABC):
     @abstractmethod
     def each(self, s: Any, y: Any) -> Any:
         """The formula, in plain NumPy.   s: (n, k), y: as prepared -> (n,)"""
-
-    def link(self, scores: Any) -> Any:
-        """What the network predicts by these scores.   (n, k) -> (n, k)"""
-        return scores
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         """Check a target and bring it to the form the loss computes with, once, before training.
@@ -113,7 +122,8 @@ class Loss(Record, ABC):
 
         Of outputs the mean is taken, unless f sums them itself (`axis=1`); of samples always the mean, outside, so that
         weights count and the rate does not depend on the batch size: f has no `np.mean` or `np.sum` over rows. Targets
-        are numbers and the link is the identity, unless they are taken from another loss by `like`.
+        are numbers and the link is the identity, unless they are taken from another loss by `like`. `link` is a
+        function, which gives what the link of `like` gives, or a `Link`, which says so itself.
 
         >>> import numpy as np
         >>> mean = Loss.from_function(lambda s, y: np.abs(s - y))
@@ -139,6 +149,15 @@ class Own(Loss):
     own_link: Any = None
     like: Loss | None = None
     name: str = "own"
+    link_as: tuple[str, ...] = ()  # name and kind of the link, as texts for files; (): by its function and `like`
+
+    def __post_init__(self) -> None:
+        if isinstance(self.own_link, Link):
+            object.__setattr__(self, "link_as", (self.own_link.name, self.own_link.kind.value))
+            object.__setattr__(self, "own_link", self.own_link.function)
+        kinds = [kind.value for kind in LinkKind]
+        if self.link_as and not (len(self.link_as) == 2 and self.link_as[1] in kinds):
+            raise ValueError(f"{self.name}: link_as is (), or a name and a kind out of {kinds}, got {self.link_as!r}")
 
     @property
     def per_output(self) -> int:
@@ -149,9 +168,13 @@ class Own(Loss):
         return self.like.labels if self.like else False
 
     @property
-    def link_name(self) -> str:  # type: ignore[override]
-        default = self.like.link_name if self.like else "identity"
-        return str(getattr(self.own_link, "__name__", "own")).strip("<>") if self.own_link else default
+    def link(self) -> Link:  # type: ignore[override]
+        if self.own_link is None:
+            return self.like.link if self.like else IDENTITY
+        if self.link_as:
+            return Link(self.link_as[0], self.own_link, LinkKind(self.link_as[1]))
+        name = str(getattr(self.own_link, "__name__", "own")).strip("<>")
+        return Link(name, self.own_link, self.like.link.kind if self.like else kind_of(self.own_link))
 
     def each(self, s: Any, y: Any) -> Any:
         out = self.function(s, y)
@@ -164,13 +187,29 @@ class Own(Loss):
             )
         return out if len(shape) == 1 else np.mean(out, axis=-1)
 
-    def link(self, scores: Any) -> Any:
-        if self.own_link is not None:
-            return self.own_link(scores)
-        return self.like.link(scores) if self.like else scores
-
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         return self.like.prepare(y, outputs) if self.like else super().prepare(y, outputs)
+
+
+def _as_written(cls: type[Loss]) -> Callable[[Loss], Link]:
+    """The link of a class that has a method `link`, or a text `link_name`, or both, as a record.
+
+    The text is its name, and its kind if it is a name out of `LINKS`; else these are of the link that it replaces.
+    """
+    replaced = next(vars(base)["link"] for base in cls.__mro__[1:] if "link" in vars(base))
+    function, name = vars(cls).get("link"), vars(cls).get("link_name")
+
+    def link(self: Loss) -> Link:
+        before = _of(replaced, self)
+        own = Link(_of(name, self) or before.name, before.function if function is None else _of(function, self))
+        return replace(own, kind=(LINKS.get(own.name, before) if name else before).kind)
+
+    return link
+
+
+def _of(attribute: Any, loss: Loss) -> Any:
+    """What an attribute of a class is for one of its objects: a method bound, a property read."""
+    return attribute.__get__(loss, type(loss)) if hasattr(attribute, "__get__") else attribute
 
 
 def like(value: Any, array: Any) -> Any:

@@ -12,14 +12,8 @@ import numpy as np
 from scipy import special
 
 from pellucid.amounts import is_number
+from pellucid.nn.losses.link import EXP, Link, bounded_exp
 from pellucid.nn.losses.loss import Loss, like, must, over_outputs, refuse
-
-HIGHEST = 50.0  # a mean of 5e21; beyond it exp goes on as its tangent, so that values and slopes stay finite
-
-
-def _exp(s: Any) -> Any:
-    low = np.minimum(s, HIGHEST)
-    return np.exp(low) * (1.0 + (s - low))
 
 
 @dataclass(frozen=True)
@@ -86,7 +80,6 @@ class Quantile(Loss):
 
     name = "quantile"
     formula = "max(τ (y - s), (τ - 1) (y - s))"
-    link_name = "sorted"
     reference = "Koenker and Bassett, 1978"
 
     def __post_init__(self) -> None:
@@ -103,7 +96,11 @@ class Quantile(Loss):
         r = y[:, :, None] - self._grouped(s)
         return np.mean(np.maximum(tau * r, (tau - 1.0) * r), axis=(1, 2))
 
-    def link(self, scores: Any) -> Any:
+    @property
+    def link(self) -> Link:  # type: ignore[override]
+        return Link("sorted", self._sorted)
+
+    def _sorted(self, scores: Any) -> Any:
         return np.reshape(np.sort(self._grouped(scores), axis=-1), scores.shape)
 
     def _grouped(self, s: Any) -> Any:
@@ -121,7 +118,7 @@ class Poisson(Loss):
 
     name = "poisson"
     formula = "exp(s) - y s"
-    link_name = "exp"
+    link = EXP
     target = "numbers from 0, (n,) or (n, outputs)"
 
     def __post_init__(self) -> None:
@@ -129,13 +126,10 @@ class Poisson(Loss):
             raise ValueError(f"poisson: constant is False, True or 'deviance', got {self.constant!r}")
 
     def each(self, s: Any, y: Any) -> Any:
-        each = _exp(s) - y * s
+        each = bounded_exp(s) - y * s
         if self.constant == "deviance":
             return over_outputs(each + y * np.log(np.where(y > 0, y, 1.0)) - y)
         return over_outputs(each + special.gammaln(y + 1.0) if self.constant else each)
-
-    def link(self, scores: Any) -> Any:
-        return _exp(scores)
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         y = super().prepare(y, outputs)
@@ -149,14 +143,11 @@ class Gamma(Loss):
 
     name = "gamma"
     formula = "y exp(-s) + s"
-    link_name = "exp"
+    link = EXP
     target = "numbers above 0, (n,) or (n, outputs)"
 
     def each(self, s: Any, y: Any) -> Any:
-        return over_outputs(y * _exp(-s) + s)
-
-    def link(self, scores: Any) -> Any:
-        return _exp(scores)
+        return over_outputs(y * bounded_exp(-s) + s)
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         y = super().prepare(y, outputs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.graph.primitives.control import stop_gradient
+from pellucid.nn.losses.link import Link, LinkKind
 from pellucid.nn.losses.loss import Loss
 
 
@@ -22,10 +23,6 @@ class Around(Loss):
         return self.of.name
 
     @property
-    def link_name(self) -> str:  # type: ignore[override]
-        return self.of.link_name
-
-    @property
     def labels(self) -> bool:  # type: ignore[override]
         return self.of.labels
 
@@ -33,8 +30,9 @@ class Around(Loss):
     def per_output(self) -> int:
         return self.of.per_output
 
-    def link(self, scores: Any) -> Any:
-        return self.of.link(scores)
+    @property
+    def link(self) -> Link:  # type: ignore[override]
+        return self.of.link
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         return self.of.prepare(y, outputs)
@@ -89,11 +87,13 @@ class Capped(Around):
         return f"min({self.of.formula}, -log ε)"
 
     def each(self, s: Any, y: Any) -> Any:
-        if self.link_name == "softmax":
-            exact = self.of.each(s, y)
-        else:
-            n, k = s.shape  # label by label, for the loss itself averages over them
-            exact = np.reshape(self.of.each(np.reshape(s, (n * k, 1)), np.reshape(y, (n * k, 1))), (n, k))
-        shown = np.minimum(exact, -np.log(np.finfo(s.dtype).eps))
-        found = exact + stop_gradient(shown - exact)
-        return found if self.link_name == "softmax" else np.sum(found, axis=1)
+        (n, k), limit = s.shape, -np.log(np.finfo(s.dtype).eps)
+        if self.link.kind.for_scores(k) is LinkKind.PROBABILITIES:
+            return _at_most(limit, self.of.each(s, y))
+        labels = self.of.each(np.reshape(s, (n * k, 1)), np.reshape(y, (n * k, 1)))  # one by one: it averages over them
+        return np.sum(_at_most(limit, np.reshape(labels, (n, k))), axis=1)
+
+
+def _at_most(limit: Any, exact: Any) -> Any:
+    """The value with a limit, the gradient without."""
+    return exact + stop_gradient(np.minimum(exact, limit) - exact)

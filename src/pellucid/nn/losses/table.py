@@ -10,6 +10,7 @@ from pellucid.errors import ShapeError
 from pellucid.lookup import enter, look_up
 from pellucid.nn.activations.activation import ACTIVATIONS
 from pellucid.nn.losses import classes, numbers
+from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.loss import Loss, Own
 
 LOSSES: dict[str, Loss] = {}
@@ -84,10 +85,12 @@ def loss_for(y: Any) -> Loss:
     return LOSSES["binary_cross_entropy" if len(classes) == 2 else "cross_entropy"]
 
 
+_OF_CLASSES = ("softmax", "log_softmax", "sigmoid", "logistic", "log_sigmoid")
 _INSIDE = {  # activations that a link already contains
-    "softmax": ("softmax", "log_softmax", "sigmoid", "logistic"),
-    "sigmoid": ("sigmoid", "logistic", "log_sigmoid", "softmax"),
-    "exp": ("exp", "exponential", "softplus"),
+    LinkKind.PROBABILITIES: _OF_CLASSES,
+    LinkKind.PROBABILITY: _OF_CLASSES,
+    LinkKind.EITHER: _OF_CLASSES,
+    LinkKind.POSITIVE: ("exp", "exponential", "softplus"),
 }
 
 
@@ -101,14 +104,13 @@ def check_pairing(last_activation: str | None, which: Any) -> str | None:
     chosen = loss(which)
     if last_activation in (None, "identity", "linear"):
         return None
-    for link, inside in _INSIDE.items():
-        if link in chosen.link_name and last_activation in inside:
-            return (
-                f"the network ends with {last_activation}, but {chosen.name} takes scores and applies "
-                f"{chosen.link_name} itself: leave the activation out"
-            )
-    known = None if isinstance(chosen, Own) else ACTIVATIONS.get(str(last_activation))
-    limits = str(known.range or "") if known else ""
+    if last_activation in _INSIDE.get(chosen.link.kind, ()):
+        return (
+            f"the network ends with {last_activation}, but {chosen.name} takes scores and applies "
+            f"{chosen.link_name} itself: leave the activation out"
+        )
+    record = None if isinstance(chosen, Own) else ACTIVATIONS.get(str(last_activation))
+    limits = str(record.range or "") if record else ""
     if limits not in ("", "(-∞, ∞)"):
         return (
             f"the network ends with {last_activation}, so the scores for {chosen.name} stay in {limits}: "
