@@ -1,162 +1,65 @@
-"""What MLPClassifier and MLPRegressor share: scikit-learn's interface on the outside, a `Model` inside."""
+"""What MLPClassifier and MLPRegressor share: from scikit-learn's `fit` to a recipe, rows, and `training.fit`."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from pellucid import nn
-from pellucid.estimators.build import build, layer_names, network_settings, penalty, rebuilt, start
-from pellucid.estimators.checks import check_parameters
-from pellucid.estimators.convergence import Curves
-from pellucid.estimators.held import Given, Part, parted, scorer
-from pellucid.estimators.inputs import checked, checked_weights, unchanged_on_failure
-from pellucid.estimators.inside import Inside
-from pellucid.estimators.saving import Saves
-from pellucid.estimators.solve import by_lbfgs, by_steps
-from pellucid.train import Metric
+from pellucid.data.samples import Samples
+from pellucid.data.types import Array, ArrayLike, Matrix
+from pellucid.estimators.fitted import Fitted, begin, layer_names, take_up
+from pellucid.estimators.inputs import checked_rows, checked_weights, must_be_finite
+from pellucid.estimators.parameters import check_parameters
+from pellucid.estimators.recipe import PlainParameters, layer_sizes, plain_recipe
+from pellucid.estimators.shell import Shell
+from pellucid.estimators.target import Target
+from pellucid.estimators.training import RandomPart, fit, parted
+from pellucid.estimators.validation import NONE, Validation, by_number
+
+S = TypeVar("S", bound="BaseMLP")
 
 
-class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
-    """Parameters, fit, and what can be seen inside. The target is the subclasses' affair."""
-
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (100,),
-        activation: Any = "relu",
-        *,
-        solver: str = "adam",
-        alpha: float = 0.0001,
-        batch_size: int | str = "auto",
-        learning_rate: str = "constant",
-        learning_rate_init: float = 0.001,
-        power_t: float = 0.5,
-        max_iter: int = 200,
-        loss: Any = "log_loss",
-        shuffle: bool = True,
-        random_state: Any = None,
-        tol: float = 1e-4,
-        verbose: Any = False,
-        warm_start: bool = False,
-        momentum: float = 0.9,
-        nesterovs_momentum: bool = True,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-8,
-        n_iter_no_change: int | float = 10,
-        max_fun: int = 15000,
-        dropout: Any = 0.0,
-        norm: Any = None,
-        penalty: nn.Penalty | None = None,
-        optimizer: Any = None,
-        monitor: Any = None,
-        callbacks: Any = (),
-        max_time: float | None = None,
-        network: Any = None,
-        training: Any = None,
-        compat: str | None = None,
-        dtype: Any = None,
-        engine: str = "auto",
-        threads: int | None = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.power_t = power_t
-        self.max_iter = max_iter
-        self.loss = loss
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.n_iter_no_change = n_iter_no_change
-        self.max_fun = max_fun
-        self.dropout = dropout
-        self.norm = norm
-        self.penalty = penalty
-        self.optimizer = optimizer
-        self.monitor = monitor
-        self.callbacks = callbacks
-        self.max_time = max_time
-        self.network = network
-        self.training = training
-        self.compat = compat
-        self.dtype = dtype
-        self.engine = engine
-        self.threads = threads
+class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
+    """`fit`, and weights that can be set. The target is the subclasses' affair."""
 
     # for the subclasses
 
-    _score_metric = ""
-    """What validation rows are scored by, if nothing else is asked for."""
+    @abstractmethod
+    def _checked(self, columns: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Matrix, Array]:
+        """X as floats, y as an array; `columns` notes the features, or knows them."""
 
-    _numeric_target = False
-    _seed: int | None  # of the order of rows, and of dropout
-    _calibration: dict[str, Any]  # what held-out rows have told: a temperature, or errors
-    _drawn: Any  # the state of the generator ahead of the random split
+    @abstractmethod
+    def _target(self, y: Array, before: Target | None, *, part: bool, classes: Array | None) -> Target:
+        """What y is a target of; that of an earlier fit goes on. `part`: y may lack some `classes`."""
 
-    def _encode(self, y: Any, first: bool, incremental: bool) -> Any:
-        """The target as the loss takes it; classes are found or checked."""
-        raise NotImplementedError
-
-    def _loss_for(self, y: Any) -> tuple[nn.Loss, int, str]:
-        """(loss, outputs, out_activation_) for an encoded target."""
-        raise NotImplementedError
-
-    def _row_weights(self, y: Any, incremental: bool) -> Any:
-        """Weights of rows by their class, or None.   y as given by the user"""
+    def _row_weights(self, target: Target, y: Array, *, part: bool) -> Array | None:
+        """Weights of rows by their class, or None.   y: as given by the user"""
         return None
 
-    def _strata(self, y: Any) -> Any:
-        """What a random split keeps the shares of, or None.   y as encoded"""
-        return None
-
-    def _with_inputs(self, net: nn.Layer, scale: bool) -> nn.Layer:
-        """The network with what comes ahead of the first hidden layer."""
-        settings = network_settings(self)
-        ahead: list[Any] = [("input.scale", nn.Scale())] if scale else []
-        if settings.periodic:
-            ahead.insert(0, ("input.periodic", nn.Periodic(settings.periodic)))
-        if settings.embeddings:
-            dims = settings.embedding_dim
-            dims = tuple(dims) if isinstance(dims, list | np.ndarray) else dims
-            ahead.insert(0, ("input.embed", nn.Embed(tuple(settings.embeddings), dims)))
-        return nn.Sequential(*ahead, *net.children) if ahead else net
-
-    def _keep_held(self, held: tuple[Any, Any, Any]) -> None:
-        """What is learned from the validation rows (X, target, weights) when training has ended."""
+    @property
+    def stochastic(self) -> bool:
+        """Is it trained step by step, rather than by L-BFGS?"""
+        return self.solver != "lbfgs" or self.optimizer is not None
 
     # fit
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        self: S,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike = None,
         *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        val_rows: Any = None,
-    ) -> BaseMLP:
+        X_val: ArrayLike = None,
+        y_val: ArrayLike = None,
+        sample_weight_val: ArrayLike = None,
+        val_rows: ArrayLike = None,
+    ) -> S:
         """Train on X (n, features), an array, data frame or sparse matrix, and y (n,) or (n, outputs).
 
         Validation data are `X_val` and `y_val`, or `val_rows`, numbers of rows of X that are then not trained on; else
@@ -165,104 +68,129 @@ class BaseMLP(Saves, Inside, BaseEstimator):  # type: ignore[misc]
         kept, however training ends; `n_iter_no_change=np.inf` keeps the best without stopping. If `fit` fails, the
         estimator is as it was.
         """
-        return self._fit(X, y, sample_weight, held=(X_val, y_val, sample_weight_val), val_rows=val_rows)
+        return self._fit(X, y, sample_weight, Validation(X_val, y_val, sample_weight_val, val_rows))
 
     def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        held: tuple[Any, Any, Any] = (None, None, None),
-        val_rows: Any = None,
+        self: S,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike,
+        validation: Validation = NONE,
+        *,
         incremental: bool = False,
-    ) -> BaseMLP:
+        classes: Array | None = None,
+    ) -> S:
         check_parameters(self)
-        with unchanged_on_failure(self):
-            self._train(X, y, sample_weight, Given(*held, val_rows), incremental)
-        return self
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, given: Given, incremental: bool) -> None:
-        first = not self.__sklearn_is_fitted__() or not (self.warm_start or incremental)
-        lbfgs = self.solver == "lbfgs" and self.optimizer is None
+        layer_sizes(self.hidden_layer_sizes)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True: call fit, or leave it out")
-        X, y = self._checked(X, y, first)
-        target = self._encode(y, first, incremental)
-        everything = Part(X, target, self._weights(X, y, sample_weight, incremental))
+        before = self.fitted if self.__sklearn_is_fitted__() and (self.warm_start or incremental) else None
+        columns = copy.copy(self) if before is None else self
+        matrix, labels = self._checked(columns, X, y, reset=before is None)
+        target = self._target(labels, None if before is None else before.target, part=incremental, classes=classes)
+        weights = self._weights(target, matrix, labels, sample_weight, part=incremental)
+        recipe = plain_recipe(self, target, matrix.dtype)
         rng = check_random_state(self.random_state)
-        if first:
-            self._begin(everything, rng)
-        else:
-            self._take_up(everything)
-        go_on = not first and (incremental or self.compat != "sklearn")
-        if go_on and self._drawn is not None:  # the same random split as before: what was held out stays held out
-            rng = np.random.RandomState()
-            rng.set_state(self._drawn)
-        self._drawn = rng.get_state()
-        part, kept = parted(self, everything, given, rng, bool(self.early_stopping) and not lbfgs)
-        if first or not incremental:
-            self.model_.penalty = penalty(self, part.total)
-        if lbfgs:
-            by_lbfgs(self, part, kept, rng)
-        else:
-            self._seed = self._seed if go_on and self._seed is not None else int(rng.randint(2**31 - 1))
-            by_steps(self, part, kept, self._seed, go_on, incremental)
-        self._show_curves()
-        self._calibration = {}  # that of other weights
-        if kept is not None:
-            self._keep_held(kept.dense())
+        start = self._begin(begin(recipe, matrix.shape[1], rng)) if before is None else take_up(recipe, before)
+        rows, held = self._parts(Samples(matrix, target.encode(labels), weights), validation, target, columns)
+        goes_on = before is not None and (incremental or not recipe.compat.forgets)
+        try:
+            fitted = fit(recipe, rows, held, start, rng, goes_on=goes_on, incremental=incremental)
+        except ValueError:
+            must_be_finite(columns, matrix)
+            raise
+        self.__dict__.pop("_first_weights", None)
+        return self.with_fitted(fitted, columns)
 
-    def _checked(self, X: Any, y: Any, first: bool) -> tuple[Any, Any]:
-        """X as floats, y as an array."""
-        return checked(self, X, y, reset=first, numeric=self._numeric_target)
-
-    def _known(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """New rows and their target, checked, for a fitted estimator."""
-        check_is_fitted(self)
-        return self._checked(X, y, first=False)
-
-    def _weights(self, X: Any, y: Any, given: Any, incremental: bool) -> Any:
+    def _weights(self, target: Target, X: Matrix, y: Array, sample_weight: ArrayLike, *, part: bool) -> Array | None:
         """Weights of rows: those given, times those of their classes; None where there are none."""
-        weights = None if given is None else checked_weights(given, X.shape[0])
-        by_class = self._row_weights(y, incremental)
+        weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
+        by_class = self._row_weights(target, y, part=part)
         if by_class is not None:
             weights = by_class if weights is None else weights * by_class
         if weights is not None and not np.any(weights):
             raise ValueError("all sample weights are 0: nothing is left to learn from")
         return weights
 
-    def _begin(self, rows: Part, rng: np.random.RandomState) -> None:
-        """A network with its first weights, and empty curves."""
-        loss, outputs, link = self._loss_for(rows.target)
-        preset = self.__dict__.pop("_preset", {})
-        self.n_outputs_, self.out_activation_ = outputs, link
-        self._metric = self._monitored(loss)
-        dtype = np.dtype(self.dtype) if self.dtype is not None else rows.X.dtype
-        self.model_ = build(self, outputs, loss, dtype, self._metric)
-        start(self, self.model_, rows.X.shape[1], rng)
-        self._curves = Curves()
-        self._seed = self._drawn = None
-        self.n_layers_ = len(layer_names(self.model_)) + 1
-        self._n_features_out = self._hidden_width()
-        for name, arrays in preset.items():
-            setattr(self, name, arrays)
+    def _parts(
+        self, rows: Samples, validation: Validation, target: Target, columns: BaseEstimator
+    ) -> tuple[Samples, Samples | RandomPart | None]:
+        """What is trained on, and the validation rows, or the share of them."""
+        if validation.separate:
+            try:
+                X, y = self._checked(columns, validation.X, validation.y, reset=False)
+                must_be_finite(columns, X)
+            except ValueError as error:
+                raise ValueError(f"X_val, y_val: {error}") from None
+            target.check(y)
+            weights = None if validation.weights is None else checked_weights(validation.weights, X.shape[0])
+            return rows, Samples(X, target.encode(y), weights)
+        if validation.rows is not None:
+            return parted(rows, *by_number(validation.rows, len(rows)))
+        return rows, RandomPart(float(self.validation_fraction)) if self.early_stopping and self.stochastic else None
 
-    def _take_up(self, rows: Part) -> None:
-        """The network of the last fit, with the parameters as they are now."""
-        loss, outputs, _ = self._loss_for(rows.target)
-        metric = self._monitored(loss)
-        if getattr(metric, "name", "loss") != getattr(self._metric, "name", "loss"):
-            self._curves.scores, self._curves.best_score = [], -np.inf  # scores of another kind
-        self._metric = metric
-        self.model_ = rebuilt(self, self.model_, outputs, loss, metric)
+    def _rows(self, X: ArrayLike) -> Matrix:
+        return checked_rows(self, X, finite=False)
 
-    def _monitored(self, loss: nn.Loss) -> Metric | None:
-        """What the validation rows are scored by; None is the loss itself."""
-        which = self.monitor if self.monitor is not None else self._score_metric
-        return None if isinstance(which, str) and which == "loss" else scorer(which)
+    # weights
+
+    @property
+    def coefs_(self) -> list[Array]:
+        """Weights of each layer, (n_in, n_out); the arrays themselves, to be read or changed."""
+        return self._layers(0, "coefs_")
+
+    @coefs_.setter
+    def coefs_(self, arrays: Sequence[Array]) -> None:
+        self._set_layers("coefs_", arrays)
+
+    @property
+    def intercepts_(self) -> list[Array]:
+        """Biases of each layer, (n_out,)."""
+        return self._layers(1, "intercepts_")
+
+    @intercepts_.setter
+    def intercepts_(self, arrays: Sequence[Array]) -> None:
+        self._set_layers("intercepts_", arrays)
+
+    def _layers(self, which: int, name: str) -> list[Array]:
+        if self.__sklearn_is_fitted__():
+            names = (pair[which] for pair in self.fitted.layers)
+            return [self.fitted.model.params[one] for one in names if one is not None]
+        first: dict[str, list[Array]] = vars(self).get("_first_weights", {})
+        if name in first:
+            return first[name]
+        raise AttributeError(f"this {type(self).__name__} has no {name} yet: call fit first")
+
+    def _set_layers(self, name: str, arrays: Sequence[Array]) -> None:
+        if self.__sklearn_is_fitted__():
+            put_layers(self.fitted, name, arrays)
+        else:
+            self.__dict__.setdefault("_first_weights", {})[name] = arrays
+
+    def _begin(self, fitted: Fitted) -> Fitted:
+        """With the weights that were set to start from."""
+        for name, arrays in vars(self).get("_first_weights", {}).items():
+            put_layers(fitted, name, arrays)
+        return fitted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
+
+
+def put_layers(fitted: Fitted, name: str, arrays: Sequence[Array]) -> None:
+    """Put weights ("coefs_") or biases ("intercepts_") of all layers in the place of those of the network."""
+    model = fitted.model
+    names = [pair[name == "intercepts_"] for pair in layer_names(model.params)]
+    if len(arrays) != len(names):
+        raise ValueError(f"{name} has one array for each of the {len(names)} layers, got {len(arrays)}")
+    params = dict(model.params)
+    for key, array in zip(names, arrays, strict=True):
+        new = np.asarray(array, model.dtype)
+        if key is None or new.shape != params[key].shape:
+            shape = None if key is None else params[key].shape
+            raise ValueError(f"{name}: {key} has shape {shape}, got an array of shape {new.shape}")
+        params[key] = new
+    model.params = params

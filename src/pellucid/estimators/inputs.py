@@ -1,29 +1,29 @@
-"""What users hand in: checked by scikit-learn's rules, with the place of each number that is not finite.
-
-And the way back: an estimator whose `fit` fails is as it was before.
-"""
+"""What users hand in: checked by scikit-learn's rules, with the place of each number that is not finite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pellucid.data.inputs import all_finite, refuse_containers, refuse_other_than_numbers
 from pellucid.data.sparse import is_sparse
+from pellucid.data.types import Array, ArrayLike, Matrix
 
 FLOATS = (np.float64, np.float32)
 
 
-def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tuple[Any, Any]:
-    """X (n, features) as floats or a sparse matrix, y as an array; features are counted and named, or compared."""
+def checked(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, numeric: bool, finite: bool = True
+) -> tuple[Matrix, Array]:
+    """X (n, features) as floats or a sparse matrix, y as an array; features are counted and named, or compared.
+
+    `finite=False` leaves it to others to look for numbers that are not.
+    """
     refuse_what_is_no_table(estimator, X)
     try:
-        X, y = validate_data(
+        matrix, target = validate_data(
             estimator,
             X,
             y,
@@ -36,21 +36,23 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tu
         )
     except ValueError as error:
         raise _with_row(error, y) from None
-    must_be_finite(estimator, X)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
-    return X, y
+    if finite:
+        must_be_finite(estimator, matrix)
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = column_or_1d(target, warn=True)
+    return matrix, target
 
 
-def checked_rows(estimator: Any, X: Any) -> Any:
+def checked_rows(estimator: BaseEstimator, X: ArrayLike, *, finite: bool = True) -> Matrix:
     """New rows for a fitted estimator."""
     refuse_what_is_no_table(estimator, X)
-    X = validate_data(estimator, X, accept_sparse=["csr", "csc"], ensure_all_finite=False, reset=False)
-    must_be_finite(estimator, X)
-    return X
+    matrix: Matrix = validate_data(estimator, X, accept_sparse=["csr", "csc"], ensure_all_finite=False, reset=False)
+    if finite:
+        must_be_finite(estimator, matrix)
+    return matrix
 
 
-def refuse_what_is_no_table(estimator: Any, X: Any) -> None:
+def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
     """Raise for a dict, and for columns of dates, texts or complex numbers; scikit-learn lets some of them through."""
     who = type(estimator).__name__
     if not is_sparse(X):
@@ -58,13 +60,14 @@ def refuse_what_is_no_table(estimator: Any, X: Any) -> None:
         refuse_other_than_numbers(X, f"{who}: X")
 
 
-def checked_weights(given: Any, rows: int) -> Any:
+def checked_weights(sample_weight: ArrayLike, rows: int) -> Array:
     """Sample weights as floats (rows,), finite and from 0."""
-    refuse_other_than_numbers(np.asarray(given), "sample_weight")
-    return _check_sample_weight(given, np.empty((rows, 1)), ensure_non_negative=True)
+    refuse_other_than_numbers(np.asarray(sample_weight), "sample_weight")
+    weights: Array = _check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True)
+    return weights
 
 
-def must_be_finite(estimator: Any, X: Any) -> None:
+def must_be_finite(estimator: BaseEstimator, X: Matrix) -> None:
     """Raise for the first NaN or infinity, with its row and column."""
     values = X.data if is_sparse(X) else X
     if values.dtype.kind != "f" or all_finite(values):
@@ -89,7 +92,7 @@ def must_be_finite(estimator: Any, X: Any) -> None:
     )
 
 
-def _with_row(error: ValueError, y: Any) -> ValueError:
+def _with_row(error: ValueError, y: ArrayLike) -> ValueError:
     """scikit-learn's error about y, and the row that it is about."""
     if not str(error).startswith("Input y contains"):
         return error
@@ -103,25 +106,3 @@ def _with_row(error: ValueError, y: Any) -> ValueError:
         if len(rows)
         else str(error)
     )
-
-
-@contextmanager
-def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """If what happens inside fails, the estimator has all it had before: a failed fit loses nothing."""
-    before = dict(vars(estimator))
-    model, curves = before.get("model_"), before.get("_curves")
-    inner = dict(vars(model)) if model is not None else {}
-    noted = {k: v.copy() if isinstance(v, list) else v for k, v in vars(curves).items()} if curves is not None else {}
-    try:
-        yield
-    except BaseException:
-        _put_back(estimator, before)
-        for part, state in ((model, inner), (curves, noted)):
-            if part is not None:
-                _put_back(part, state)
-        raise
-
-
-def _put_back(thing: Any, attributes: dict[str, Any]) -> None:
-    thing.__dict__.clear()
-    thing.__dict__.update(attributes)

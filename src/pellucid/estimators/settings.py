@@ -6,97 +6,95 @@ They are parameters of the estimators like any other: `clone` copies them, a sea
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from pellucid import nn, optim
+from pellucid.amounts import is_whole
+from pellucid.estimators.conditions import SHARE, WHOLE, YES_NO, Condition, an, each, one_of, or_each, or_none
+from pellucid.estimators.parameters import Parameters, parameter
 
-class NetworkSettings(BaseEstimator):  # type: ignore[misc]
+Initialiser: TypeAlias = str | float | nn.Initializer
+Path: TypeAlias = str | os.PathLike[str]
+
+
+class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
     """Details of the network.
 
-    `init`: an initialiser by name or object, or one for each hidden layer; "sklearn" is scikit-learn's (uniform, biases
-    too); None takes "sklearn" for its four activations and what suits the activation for others. `norm_place` is
-    "before" or "after" the activation. `scaling` is "standard" or "ntk"; `input_scale` puts a learned factor on every
-    feature. `output_init` is the last layer's initialiser, `bias` what biases start with (`output_bias`: those of the
-    last layer). `embeddings`: the last columns hold codes 0 ... size - 1 of so many categories each, in place of which
-    vectors of `embedding_dim` numbers are learned (`nn.Embed`). `periodic`: so many first columns get learned waves
-    beside them (`nn.Periodic`).
+    {parameters}
 
     >>> NetworkSettings(input_dropout=0.1)
     NetworkSettings(input_dropout=0.1)
     """
 
-    def __init__(
-        self,
-        *,
-        input_dropout: float = 0.0,
-        norm_place: str = "before",
-        init: Any = None,
-        output_init: Any = None,
-        bias: Any = None,
-        output_bias: Any = None,
-        scaling: str = "standard",
-        input_scale: bool = False,
-        embeddings: tuple[int, ...] = (),
-        embedding_dim: Any = 8,
-        periodic: int = 0,
-    ) -> None:
-        self.input_dropout = input_dropout
-        self.norm_place = norm_place
-        self.init = init
-        self.output_init = output_init
-        self.bias = bias
-        self.output_bias = output_bias
-        self.scaling = scaling
-        self.input_scale = input_scale
-        self.embeddings = embeddings
-        self.embedding_dim = embedding_dim
-        self.periodic = periodic
+    input_dropout: float = parameter(default=0.0, condition=SHARE, doc="share of the inputs that are left out")
+    norm_place: str = parameter(default="before", doc='a norm stands "before" or "after" the activation')
+    init: Initialiser | Sequence[Initialiser] | None = parameter(
+        default=None,
+        doc='an initialiser by name or object, or one for each hidden layer; "sklearn" is scikit-learn\'s (uniform, '
+        'biases too); None takes "sklearn" for its four activations and what suits the activation for others',
+    )
+    output_init: Initialiser | None = parameter(default=None, doc="the last layer's initialiser")
+    bias: Initialiser | None = parameter(default=None, doc="what biases start with")
+    output_bias: Initialiser | None = parameter(default=None, doc="what those of the last layer start with")
+    scaling: str = parameter(default="standard", doc='"standard", or "ntk" for the neural-tangent parametrisation')
+    input_scale: bool = parameter(default=False, condition=YES_NO, doc="put a learned factor on every feature")
+    embeddings: Sequence[int] = parameter(
+        default=(),
+        condition=Condition(lambda v: np.ndim(v) == 1 and all(map(is_whole, v)), "a list of numbers of categories"),
+        doc="the last columns hold codes 0 ... size - 1 of so many categories each, in place of which vectors are learned",
+    )
+    embedding_dim: int | Sequence[int] = parameter(
+        default=8,
+        condition=or_each(WHOLE, "a whole number from 1, or one for each column of codes"),
+        doc="how many numbers such a vector has",
+    )
+    periodic: int = parameter(default=0, doc="so many first columns get learned waves beside them")
 
 
-class TrainingSettings(BaseEstimator):  # type: ignore[misc]
+class TrainingSettings(Parameters, BaseEstimator):  # type: ignore[misc]
     """Details of training.
 
-    `schedule`: a schedule of `optim` by object, or its name, for the learning rate. `clip_norm`, `clip_value`: limits
-    of the gradient. `weight_decay`: decoupled. `ema`: decay of an average of the parameters, which then predicts.
-    `groups`: `optim.Group`s, factors for the rates of some parameters. `scheduled`: numbers of layers or the loss that
-    follow schedules ({"hidden1.dropout.rate": ...}). `checkpoint`: a path to write checkpoints to; `resume`: one to go
-    on from. `calibrate`: fit a temperature on the validation rows when training ends. `keep`: among equally good epochs
-    keep the "first" or the "last".
+    {parameters}
 
     >>> TrainingSettings(clip_norm=1.0, ema=0.99)
     TrainingSettings(clip_norm=1.0, ema=0.99)
     """
 
-    def __init__(
-        self,
-        *,
-        schedule: Any = None,
-        clip_norm: float | None = None,
-        clip_value: float | None = None,
-        weight_decay: Any = 0.0,
-        ema: float | None = None,
-        groups: Any = (),
-        scheduled: Any = None,
-        checkpoint: Any = None,
-        resume: Any = None,
-        calibrate: bool = False,
-        keep: str = "first",
-    ) -> None:
-        self.schedule = schedule
-        self.clip_norm = clip_norm
-        self.clip_value = clip_value
-        self.weight_decay = weight_decay
-        self.ema = ema
-        self.groups = groups
-        self.scheduled = scheduled
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.calibrate = calibrate
-        self.keep = keep
+    schedule: str | optim.Schedule | None = parameter(
+        default=None, doc="of the learning rate: an object of `optim`, or its name"
+    )
+    clip_norm: float | None = parameter(default=None, doc="limit of the norm of all gradients")
+    clip_value: float | None = parameter(default=None, doc="limit of every component of the gradients")
+    weight_decay: float | optim.Schedule = parameter(default=0.0, doc="decoupled decay of the parameters")
+    ema: float | None = parameter(default=None, doc="decay of an average of the parameters, which then predicts")
+    groups: Sequence[optim.Group] = parameter(
+        default=(),
+        condition=each(an(optim.Group, "a group"), "a list of optim.Group(...)"),
+        doc="factors for the rates of some parameters",
+    )
+    scheduled: Mapping[str, optim.Schedule] | None = parameter(
+        default=None,
+        condition=or_none(an(dict, "a dict"), "a dict of names and schedules, or None"),
+        doc='numbers of layers or the loss that follow schedules, such as {"hidden1.dropout.rate": ...}',
+    )
+    checkpoint: Path | None = parameter(default=None, doc="a path to write checkpoints to")
+    resume: Path | None = parameter(default=None, doc="a checkpoint to go on from")
+    calibrate: bool = parameter(
+        default=False, condition=YES_NO, doc="fit a temperature on the validation rows when training ends"
+    )
+    keep: str = parameter(
+        default="first",
+        condition=one_of("first", "last"),
+        doc='which of equally good epochs is kept, "first" or "last"',
+    )
 
 
-def check_no_checkpoint(estimator: Any, who: str) -> None:
+def check_no_checkpoint(estimator: object, who: str) -> None:
     """An error where several fits would write one checkpoint, or go on from one."""
     training = getattr(estimator, "training", None)
     if training is not None and (training.checkpoint is not None or training.resume is not None):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from pellucid import optim
-from pellucid.estimators.settings import NetworkSettings, TrainingSettings
-from pellucid.estimators.tables.preprocessor import TablePreprocessor
+from pellucid.estimators.convergence import Patience
+from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of
+from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
+from pellucid.estimators.tables.parameters import TableParameters
+from pellucid.estimators.target import Target
 
 GROUPS = (optim.Group("input.scale.*", lr=6.0), optim.Group("*.bias", lr=0.1))
 """Factors of the learning rate."""
@@ -18,6 +21,20 @@ WAVES = optim.Group("input.periodic.*", lr=0.1, decay=0.0)
 
 AVERAGE = 0.98
 """Decay of the moving average of the parameters that is scored and kept."""
+
+
+@dataclass(frozen=True)
+class Taste:
+    """What "auto" means for a kind of target."""
+
+    activation: str
+    rate: float
+    decay: float
+    bias: Initialiser = 0.0
+
+
+CLASSES = Taste("selu", 0.04, 0.02, "standard_normal")
+NUMBERS = Taste("mish", 0.07, 0.1)
 
 
 def auto_batch(rows: int) -> int:
@@ -41,46 +58,74 @@ def auto_epochs(rows: int) -> int:
     return int(np.clip(2 ** math.floor(math.log2(1_300_000 / max(rows, 1))), 16, 256 if rows <= 2000 else 128))
 
 
-def recipe(estimator: Any, rows: int, table: TablePreprocessor, held: bool, seed: int) -> dict[str, Any]:
-    """Parameters of the MLP behind the table, for so many training rows. `held`: are there validation rows?"""
-    batch = auto_batch(rows) if _is_auto(estimator.batch_size) else estimator.batch_size
-    rate = estimator._auto_rate if _is_auto(estimator.learning_rate_init) else estimator.learning_rate_init
-    waves = table.n_numbers_ if estimator.periodic else 0
-    groups = (*GROUPS, WAVES) if waves else GROUPS
-    return {
-        "hidden_layer_sizes": estimator.hidden_layer_sizes,
-        "activation": estimator._auto_activation if _is_auto(estimator.activation) else estimator.activation,
-        "optimizer": optim.Adam(optim.CosLog(rate), beta2=0.95),
-        "alpha": 0.0,
-        "batch_size": min(batch, rows) if isinstance(batch, int | np.integer) else batch,
-        "max_iter": auto_epochs(rows) if _is_auto(estimator.max_iter) else estimator.max_iter,
-        "loss": estimator.loss,
-        "dropout": estimator.dropout,
-        "norm": estimator.norm,
-        "early_stopping": held,
-        "n_iter_no_change": math.inf if estimator.patience is None else estimator.patience,
-        "tol": 0.0,
-        "monitor": estimator.monitor,
-        "random_state": seed,
-        "verbose": estimator.verbose,
-        "callbacks": estimator.callbacks,
-        "max_time": estimator.max_time,
-        "network": NetworkSettings(
-            scaling="ntk",
-            input_scale=True,
-            bias=estimator._auto_bias,
-            output_init=0.0,
-            output_bias=0.0,
-            embeddings=table.embedding_sizes_,
-            embedding_dim=estimator.embedding_dim,
-            periodic=waves,
+def table_recipe(
+    parameters: TableParameters,
+    target: Target,
+    taste: Taste,
+    *,
+    rows: int,
+    numbers: int,
+    embeddings: tuple[int, ...],
+    held: bool,
+    calibrate: bool,
+) -> Recipe:
+    """The recipe for so many training rows.
+
+    numbers, embeddings: how many of the first columns are numbers, the categories of the last ones.   held: are there
+    validation rows?
+    """
+    batch, rate = parameters.batch_size, parameters.learning_rate_init
+    waves = numbers if parameters.periodic else 0
+    activation = taste.activation if is_auto(parameters.activation) else parameters.activation
+    metric = monitored(parameters.monitor, target)
+    network = NetworkSettings(
+        scaling="ntk",
+        input_scale=True,
+        bias=taste.bias,
+        output_init=0.0,
+        output_bias=0.0,
+        embeddings=embeddings,
+        embedding_dim=parameters.embedding_dim,
+        periodic=waves,
+    )
+    training = TrainingSettings(groups=(*GROUPS, WAVES) if waves else GROUPS, weight_decay=taste.decay, ema=AVERAGE)
+    rule = optim.Adam(optim.CosLog(taste.rate if isinstance(rate, str) else rate), beta2=0.95)
+    return Recipe(
+        who=type(parameters).__name__,
+        target=target,
+        network=network_of(
+            layer_sizes(parameters.hidden_layer_sizes),
+            target.outputs,
+            activation,
+            network,
+            dropout=parameters.dropout,
+            norm=parameters.norm,
+            ready=False,
         ),
-        "training": TrainingSettings(groups=groups, keep="last", weight_decay=estimator._auto_decay, ema=AVERAGE),
-        "dtype": estimator.dtype,
-        "engine": estimator.engine,
-        "threads": estimator.threads,
-    }
+        start=None,
+        optimizer=around(optim.optimizer(rule), training),
+        alpha=0.0,
+        penalty=None,
+        metric=metric,
+        batch_size=min(auto_batch(rows) if isinstance(batch, str) else int(batch), rows),
+        epochs=auto_epochs(rows) if isinstance(parameters.max_iter, str) else int(parameters.max_iter),
+        patience=Patience(
+            tol=0.0,
+            epochs=math.inf if parameters.patience is None else float(parameters.patience),
+            sign=-1.0 if metric is None or metric.mode == "min" else 1.0,
+            keep="last",
+        ),
+        early=held,
+        callbacks=parameters.callbacks,
+        max_time=parameters.max_time,
+        calibrate=calibrate or target.always_calibrated,
+        verbose=parameters.verbose,
+        dtype=np.dtype(parameters.dtype),
+        engine=parameters.engine,
+        threads=parameters.threads,
+    )
 
 
-def _is_auto(value: Any) -> bool:
+def is_auto(value: object) -> bool:
+    """Is it the word?"""
     return isinstance(value, str) and value == "auto"

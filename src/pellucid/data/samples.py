@@ -1,0 +1,35 @@
+"""Samples: rows with their target and weights, as they come; dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.data.sparse import dense
+from pellucid.data.types import Array, Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Rows X (n, features), their target (n,) or (n, columns), and weights (n,) or None."""
+
+    X: Matrix
+    target: Array
+    weights: Array | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def total(self) -> float:
+        """The sum of weights: how many rows they are."""
+        return float(len(self) if self.weights is None else np.sum(self.weights))
+
+    def take(self, rows: Array) -> Samples:
+        """Some of them, by number."""
+        return Samples(self.X[rows], self.target[rows], None if self.weights is None else self.weights[rows])
+
+    def dense(self) -> tuple[Array, Array, Array | None]:
+        """X as an array, the target, the weights."""
+        return dense(self.X), self.target, self.weights

@@ -1,0 +1,183 @@
+"""Targets of classes: one of two, one of many, or several labels for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
+
+from pellucid import nn
+from pellucid.amounts import check_number
+from pellucid.data.rows import warn_of_one_class
+from pellucid.data.sparse import dense
+from pellucid.data.types import Array
+from pellucid.estimators.calibration import Calibration, temperature
+from pellucid.estimators.mlp_parameters import ClassWeight, Loss
+from pellucid.estimators.target import Target
+from pellucid.nn.losses.link import Link, LinkKind
+from pellucid.train import METRICS, Metric
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget(Target):
+    """Classes in their order; `several` says that a row may have any number of them."""
+
+    classes: Array
+    several: bool = False
+    strata_of_two: bool = False
+
+    @property
+    def two(self) -> bool:
+        """One of two classes (or the only one)?"""
+        return not self.several and len(self.classes) <= 2
+
+    @property
+    def link_name(self) -> str:
+        return "softmax" if self.outputs > 1 and not self.several else "logistic"
+
+    @property
+    def usual_metric(self) -> Metric | None:
+        return METRICS["accuracy"]
+
+    def check(self, y: Array, *, every: bool = False) -> None:
+        """Raise for labels that the network was not made for; `every`: all classes must be there, too."""
+        labels = is_several(y)
+        if labels or self.several:
+            if not labels or y.shape[1] != len(self.classes):
+                raise ValueError(f"y has shape {y.shape}, but the network was made for {len(self.classes)} labels")
+            return
+        present = unique_labels(y)
+        if every and set(present) != set(self.classes):
+            raise ValueError(
+                "warm_start can only be used where `y` has the same classes as in the previous call to fit. "
+                f"Previously got {self.classes}, `y` has {present}"
+            )
+        if len(np.setdiff1d(present, self.classes)):
+            raise ValueError(
+                f"`y` has classes not in `self.classes_`. `self.classes_` has {self.classes}. 'y' has {present}."
+            )
+
+    def encode(self, y: Array) -> Array:
+        if self.several:
+            return np.asarray(dense(y), float)
+        return np.searchsorted(self.classes, y)
+
+    def row_weights(self, y: Array, class_weight: ClassWeight, *, part: bool = False) -> Array | None:
+        """A weight for each row by its class, or None; `part`: y is only some of the rows.   y: as the user has it"""
+        if class_weight is None:
+            return None
+        if part and class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows, but partial_fit has a part of them: give a dict of class and "
+                "weight (sklearn.utils.class_weight.compute_class_weight)"
+            )
+        if isinstance(class_weight, dict):
+            check_number("a number from 0", **{f"class_weight of {label!r}": w for label, w in class_weight.items()})
+            unknown = sorted(set(class_weight) - set(self.classes.tolist()), key=str)
+            if unknown and not self.several:
+                raise ValueError(f"class_weight names {unknown}, but the classes are {self.classes.tolist()}")
+            if not self.several:  # classes that are not named weigh 1; not all that are named need be in y
+                present = set(np.unique(y).tolist())
+                class_weight = {label: weight for label, weight in class_weight.items() if label in present}
+        weights: Array = compute_sample_weight(class_weight, y)
+        return weights
+
+    def strata(self, encoded: Array, share: float) -> Array | None:
+        if self.two:
+            return encoded.astype(bool)[:, None]
+        if self.several or self.strata_of_two:
+            return None
+        counts = np.bincount(encoded)
+        fits = counts[counts > 0].min() > 1 and min(share, 1 - share) * len(encoded) >= len(self.classes)
+        return encoded if fits else None
+
+    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+        return Calibration(temperature=temperature(self.loss, scores, encoded, weights))
+
+    # answers
+
+    def decision(self, scores: Array) -> Array:
+        """(n,) for two classes, positive for the second; else (n, classes)."""
+        if self.two:
+            return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+        return scores
+
+    def decode(self, scores: Array) -> Array:
+        decision = self.decision(scores)
+        if self.several:
+            return (decision > 0).astype(int)
+        if self.two:
+            return self.classes[np.minimum(decision > 0, len(self.classes) - 1).astype(int)]
+        return self.classes[np.argmax(decision, axis=1)]
+
+    def probabilities(self, scores: Array, *, log: bool = False) -> Array:
+        """How likely each class is, or the logarithm of that.   (n, outputs) -> (n, classes)"""
+        if not self.several and len(self.classes) == 1:
+            return np.full((len(scores), 1), 0.0 if log else 1.0, scores.dtype)
+        likely: Array = self.link.log_probabilities(scores) if log else self.link.probabilities(scores)
+        return likely
+
+    @property
+    def link(self) -> Link:
+        """The loss's own; that of the log-loss where the loss speaks of numbers."""
+        own: Link = self.loss.link
+        return own if own.kind.gives_probabilities else usual_loss(self.several, self.outputs > 1).link
+
+
+def class_target(
+    y: Array, loss: Loss, smoothing: float = 0.0, *, limited: bool = False, strata_of_two: bool = False
+) -> ClassTarget:
+    """The target that these labels are of.   y: (n,), or (n, labels) of zeros and ones"""
+    check_classification_targets(y)
+    several = is_several(y)
+    classes = np.arange(y.shape[1]) if several else unique_labels(y)
+    if len(classes) == 1 and not several:
+        warn_of_one_class(classes.tolist()[0])
+    return target_of(classes, several, loss, smoothing, limited=limited, strata_of_two=strata_of_two)
+
+
+def target_of(
+    classes: Array,
+    several: bool,
+    loss: Loss,
+    smoothing: float = 0.0,
+    *,
+    limited: bool = False,
+    strata_of_two: bool = False,
+) -> ClassTarget:
+    """The target of these classes, with the loss that is asked for."""
+    many = several or len(classes) > 2
+    usual = usual_loss(several, many)
+    if isinstance(loss, str) and loss in ("log_loss", usual.name):
+        chosen = usual
+    elif callable(loss) and not isinstance(loss, nn.Loss):
+        chosen = nn.loss(loss, like=usual)
+    else:
+        chosen = nn.loss(loss)
+    outputs = len(classes) if many else 1
+    if many and not several and not chosen.labels:
+        raise ValueError(
+            f"the loss {chosen.name} tells two classes apart, but y has {outputs}: use 'log_loss' or 'focal', or "
+            "OneVsRestClassifier"
+        )
+    if not many and chosen.link.kind is LinkKind.PROBABILITIES:
+        outputs = 2
+    if smoothing:
+        chosen = chosen.with_(smoothing=float(smoothing))
+    elif chosen is usual and limited:
+        chosen = nn.Capped(chosen)
+    if several and isinstance(chosen, type(usual)):
+        chosen = nn.Summed(chosen)
+    return ClassTarget(chosen, outputs, classes, several, strata_of_two)
+
+
+def usual_loss(several: bool, many: bool) -> nn.Loss:
+    """The log-loss of such a target."""
+    return nn.loss("multilabel" if several else "cross_entropy" if many else "bce")
+
+
+def is_several(y: object) -> bool:
+    """Zeros and ones in columns, one for each label?"""
+    return bool(type_of_target(y).startswith("multilabel"))

@@ -1,0 +1,186 @@
+"""The parameters of MLPClassifier and MLPRegressor: scikit-learn's, those beyond it, and those of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from pellucid import nn, optim
+from pellucid.amounts import is_number
+from pellucid.data.types import Array
+from pellucid.engine.compile import ENGINES
+from pellucid.estimators.conditions import (
+    ABOVE_0,
+    AUTO,
+    CALLBACKS,
+    DTYPE,
+    ENDLESS,
+    FROM_0,
+    SHARE,
+    VERBOSE,
+    WHOLE,
+    YES_NO,
+    Condition,
+    an,
+    one_of,
+    or_each,
+    or_none,
+)
+from pellucid.estimators.parameters import Parameters, parameter
+from pellucid.estimators.settings import NetworkSettings, TrainingSettings
+from pellucid.train import Callback, Metric, Run
+
+Activation: TypeAlias = str | nn.Activation | Callable[[Array], Array]
+Loss: TypeAlias = str | nn.Loss | Callable[[Array, Array], Array]
+Monitor: TypeAlias = str | Metric | Callable[[Array, Array], float] | None
+RandomState: TypeAlias = int | np.random.RandomState | None
+ClassWeight: TypeAlias = Mapping[object, float] | str | None
+
+DROPOUT = or_each(SHARE, "a number in [0, 1), or a list with one for each hidden layer")
+SECONDS = or_none(ABOVE_0, "a number of seconds, or None")
+ENGINE = one_of(*ENGINES, words="'auto', 'native' or 'numpy'")
+CLASS_WEIGHT = or_none(one_of("balanced").or_(an(dict, "a dict"), ""), "a dict of class and weight, 'balanced' or None")
+THREADS = or_none(WHOLE, "a whole number from 1, or None")
+
+
+class SklearnParameters(Parameters):
+    """Those of scikit-learn's networks, with its names, defaults and meaning."""
+
+    hidden_layer_sizes: int | Sequence[int] = parameter(default=(100,), doc="units of each hidden layer", kw_only=False)
+    activation: Activation | Sequence[Activation] = parameter(
+        default="relu",
+        doc="a name, an object or function of one's own, or a list with one for each hidden layer",
+        kw_only=False,
+    )
+    solver: str = parameter(
+        default="adam",
+        condition=one_of(
+            "lbfgs", "sgd", "adam", words="'lbfgs', 'sgd' or 'adam' (other rules: optimizer=optim.RMSprop())"
+        ),
+        doc='"adam", "sgd" or "lbfgs"',
+    )
+    alpha: float = parameter(
+        default=0.0001,
+        condition=FROM_0,
+        doc="strength of the L2 penalty; it is divided by the number of training rows, whatever the batch size",
+    )
+    batch_size: int | str = parameter(
+        default="auto",
+        condition=WHOLE.or_(AUTO, "a whole number from 1, or 'auto'"),
+        doc='rows of a step; "auto" is 200, or all',
+    )
+    learning_rate: str = parameter(
+        default="constant",
+        condition=one_of("constant", "invscaling", "adaptive"),
+        doc='how the rate of solver="sgd" goes: "constant", "invscaling" or "adaptive"',
+    )
+    learning_rate_init: float = parameter(default=0.001, condition=ABOVE_0, doc="the learning rate, or its start")
+    power_t: float = parameter(default=0.5, condition=FROM_0, doc='the power of "invscaling"')
+    max_iter: int = parameter(default=200, condition=WHOLE, doc="epochs at most")
+    shuffle: bool = parameter(default=True, condition=YES_NO, doc="another order of the rows in every epoch")
+    random_state: RandomState = parameter(default=None, doc="a seed or generator, for first weights, splits and orders")
+    tol: float = parameter(default=1e-4, condition=FROM_0, doc="an improvement by less than this is none")
+    verbose: bool | float | str = parameter(
+        default=False, condition=VERBOSE, doc='print the epochs; "bar" shows a progress bar'
+    )
+    warm_start: bool = parameter(
+        default=False, condition=YES_NO, doc="the next fit goes on from the parameters of this one"
+    )
+    momentum: float = parameter(
+        default=0.9,
+        condition=Condition(lambda v: is_number(v, 0, 1, closed=True), "a number in [0, 1]"),
+        doc='of solver="sgd"',
+    )
+    nesterovs_momentum: bool = parameter(default=True, condition=YES_NO, doc="the momentum of Nesterov")
+    early_stopping: bool = parameter(
+        default=False, condition=YES_NO, doc="validation rows decide when to stop, and which epoch is kept"
+    )
+    validation_fraction: float = parameter(
+        default=0.1, condition=SHARE, doc="share of the rows that early stopping sets aside"
+    )
+    beta_1: float = parameter(default=0.9, condition=SHARE, doc='of solver="adam": decay of the average of gradients')
+    beta_2: float = parameter(default=0.999, condition=SHARE, doc="and of their squares")
+    epsilon: float = parameter(default=1e-8, condition=ABOVE_0, doc="and what keeps its divisor from 0")
+    n_iter_no_change: int | float = parameter(
+        default=10,
+        condition=WHOLE.or_(ENDLESS, "a whole number from 1, or infinity"),
+        doc="epochs without improvement after which it stops",
+    )
+    max_fun: int = parameter(default=15000, condition=WHOLE, doc='calls of the loss by solver="lbfgs" at most')
+
+
+class MoreParameters(Parameters):
+    """Those beyond scikit-learn's."""
+
+    dropout: float | Sequence[float] = parameter(
+        default=0.0,
+        condition=DROPOUT,
+        doc="share of hidden units left out, or a list; `network=NetworkSettings(input_dropout=...)` for inputs",
+    )
+    norm: str | nn.Layer | None = parameter(default=None, doc='"batch", "layer", "rms" or a layer, for hidden layers')
+    penalty: nn.Penalty | None = parameter(default=None, doc="L1, L2, elastic net on chosen layers, in place of alpha")
+    optimizer: str | optim.Rule | optim.Optimizer | None = parameter(
+        default=None, doc="any rule or chain of `pellucid.optim`, in place of solver"
+    )
+    monitor: Monitor = parameter(
+        default=None,
+        doc='what validation rows are scored by: "loss", a metric or scorer by name, a function (y, prediction)',
+    )
+    callbacks: Sequence[Callback | Callable[[Run], object]] = parameter(
+        default=(), condition=CALLBACKS, doc="see `pellucid.train`"
+    )
+    max_time: float | None = parameter(default=None, condition=SECONDS, doc="seconds after which training ends")
+    network: NetworkSettings | None = parameter(
+        default=None,
+        condition=or_none(an(NetworkSettings, "NetworkSettings(...)")),
+        doc="finer details of the network: `NetworkSettings`",
+    )
+    training: TrainingSettings | None = parameter(
+        default=None,
+        condition=or_none(an(TrainingSettings, "TrainingSettings(...)")),
+        doc="finer details of training: `TrainingSettings`",
+    )
+    compat: str | None = parameter(
+        default=None,
+        condition=one_of(None, "sklearn"),
+        doc='"sklearn" for its faults too: alpha divided by the batch size, patience that counts one epoch more, an '
+        "optimizer that forgets its state on a warm start, a shown loss that has a limit",
+    )
+    dtype: str | type | np.dtype[np.floating] | None = parameter(
+        default=None, condition=DTYPE, doc="precision; None is that of X"
+    )  # type: ignore[type-arg]
+    engine: str = parameter(default="auto", condition=ENGINE, doc='"native" (compiled), "numpy", or "auto": what pays')
+    threads: int | None = parameter(default=None, condition=THREADS, doc="how many threads at most")
+
+
+class ClassParameters(Parameters):
+    """Those of a target of classes."""
+
+    loss: Loss = parameter(
+        default="log_loss",
+        doc='"log_loss", "focal", "hinge", ..., a loss of `pellucid.nn`, or a function f(scores, y)',
+        after="max_fun",
+    )
+    label_smoothing: float = parameter(
+        default=0.0, condition=SHARE, doc="share of each label that is spread over all classes", after="loss"
+    )
+    class_weight: ClassWeight = parameter(
+        default=None,
+        condition=CLASS_WEIGHT,
+        doc='{class: weight} or "balanced": how much rows of a class count',
+        after="label_smoothing",
+    )
+
+
+class NumberParameters(Parameters):
+    """That of a target of numbers."""
+
+    loss: Loss = parameter(
+        default="squared_error",
+        doc='"squared_error" (halved, as in scikit-learn), "poisson", "absolute_error", "huber", "gamma", "quantile" or '
+        '`nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never crossing), a loss '
+        "of `pellucid.nn`, or a function f(scores, y)",
+        kw_only=False,
+    )

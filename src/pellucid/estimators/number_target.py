@@ -1,0 +1,162 @@
+"""Targets of numbers: as they are, or standardised for training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import ClassVar
+
+import numpy as np
+from sklearn.metrics import d2_pinball_score, r2_score
+
+from pellucid import nn
+from pellucid.data.types import Array
+from pellucid.estimators.calibration import Calibration
+from pellucid.estimators.mlp_parameters import Loss
+from pellucid.estimators.target import Target
+from pellucid.nn.losses.link import LinkKind
+from pellucid.nn.losses.numbers import Poisson, Quantile
+from pellucid.train import METRICS, Metric
+
+UNITLESS = ("r2",)
+"""Metrics that are the same in all units."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """How numbers are standardised: (y - shift) / factor, of each column."""
+
+    shift: Array
+    factor: Array
+
+    def standardised(self, y: Array) -> Array:
+        """(n,) or (n, columns), of the same shape."""
+        columns = (y.reshape(len(y), -1) - self.shift) / self.factor
+        return columns[:, 0] if y.ndim == 1 else columns
+
+    def own(self, numbers: Array) -> Array:
+        """The way back, for (n,) or (n, columns · numbers for each)."""
+        flat = numbers.reshape(len(numbers), -1).astype(np.float64)
+        each = flat.shape[1] // len(self.shift)
+        return (flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)).reshape(numbers.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTarget(Target):
+    """Numbers, with the units that they are standardised by, if they are."""
+
+    units: Units | None = None
+    always_calibrated: ClassVar[bool] = True  # intervals need it
+
+    @property
+    def columns(self) -> int:
+        """Of y: with several quantiles each has more than one score."""
+        return self.outputs // self.loss.per_output
+
+    @property
+    def link_name(self) -> str:
+        return "exp" if self.loss.link.kind is LinkKind.POSITIVE else "identity"
+
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """Those that the loss predicts, where they are several."""
+        several = isinstance(self.loss, Quantile) and self.loss.per_output > 1
+        return tuple(self.loss.quantiles) if several else ()
+
+    @property
+    def usual_metric(self) -> Metric | None:
+        return None if self.quantiles else METRICS["r2"]  # R² needs one prediction for each output
+
+    def check(self, y: Array) -> None:
+        """Raise for another number of columns than the network was made for."""
+        columns = 1 if y.ndim == 1 else y.shape[1]
+        if columns != self.columns:
+            raise ValueError(f"y has {columns} columns, but the network was made for {self.columns}")
+
+    def encode(self, y: Array) -> Array:
+        return y if self.units is None else self.units.standardised(y)
+
+    def scored(self, metric: Metric) -> Metric:
+        units = self.units
+        if units is None or metric.name in UNITLESS:
+            return metric
+
+        @wraps(metric.function)  # it takes weights if that one does
+        def measured(y: Array, prediction: Array, **more: Array) -> float:
+            return metric.function(units.own(y), units.own(prediction), **more)
+
+        return replace(metric, function=measured)
+
+    # answers
+
+    def predictions(self, scores: Array) -> Array:
+        """In the units of training.   (n, outputs) -> (n, outputs)"""
+        return np.asarray(self.loss.link(scores))
+
+    def decode(self, scores: Array) -> Array:
+        return self._shown(self.predictions(scores))
+
+    def _shown(self, numbers: Array) -> Array:
+        shaped = numbers[:, 0] if numbers.shape[1] == 1 else numbers
+        return shaped if self.units is None else self.units.own(shaped)
+
+    def interval(self, scores: Array, radius: Array) -> tuple[Array, Array]:
+        """The outer quantiles, moved outwards by so much; the prediction ± that much where there is one number only."""
+        low, high = self._ends(scores)
+        return self._shown(low - radius), self._shown(high + radius)
+
+    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+        """How far the truth lies outside the outer quantiles."""
+        low, high = self._ends(scores)
+        truth = np.asarray(encoded, float).reshape(len(encoded), -1)
+        return Calibration(errors=np.sort(np.maximum(low - truth, truth - high), axis=0))
+
+    def _ends(self, scores: Array) -> tuple[Array, Array]:
+        grouped = self.predictions(scores).reshape(len(scores), -1, self.loss.per_output)
+        return grouped[:, :, 0], grouped[:, :, -1]
+
+    def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
+        """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""
+        if not self.quantiles:
+            return float(r2_score(encoded, replace(self, units=None).decode(scores), sample_weight=weights))
+        truth = np.asarray(encoded, float).reshape(len(encoded), -1)
+        parts = self.predictions(scores).reshape(len(scores), -1, self.loss.per_output)
+        explained = [
+            d2_pinball_score(truth, parts[:, :, i], sample_weight=weights, alpha=q)
+            for i, q in enumerate(self.quantiles)
+        ]
+        return float(np.mean(explained))
+
+
+def number_target(y: Array, loss: Loss, *, mean: bool = False, units: Units | None = None) -> NumberTarget:
+    """The target that these numbers are of; `mean`: of several outputs the mean of squared errors is shown.
+
+    y: (n,) or (n, outputs)
+    """
+    if isinstance(loss, str) and loss == "squared_error":
+        chosen = nn.loss("half_squared_error")
+    elif isinstance(loss, str) and loss == "poisson":
+        chosen = Poisson("deviance")
+    else:
+        chosen = nn.loss(loss)
+    columns = 1 if y.ndim == 1 else y.shape[1]
+    if columns > 1 and isinstance(chosen, SUMMED):
+        chosen = nn.Summed(chosen, "mean" if mean and not isinstance(chosen, Poisson) else "sum")
+    return NumberTarget(chosen, columns * chosen.per_output, units)
+
+
+SUMMED = (type(nn.loss("half_squared_error")), Poisson)
+"""Losses of which several outputs are added up, as in scikit-learn."""
+
+
+def standard_units(y: Array, loss: Loss, weights: Array | None) -> Units:
+    """Mean and deviation of each column; 0 and 1 where the network predicts logarithms.   y: (n,) or (n, outputs)"""
+    record = nn.loss("squared_error") if callable(loss) and not isinstance(loss, nn.Loss) else nn.loss(loss)
+    columns = y.reshape(len(y), -1)
+    if record.link.kind is LinkKind.POSITIVE:
+        return Units(np.zeros(columns.shape[1]), np.ones(columns.shape[1]))
+    exponents = np.frexp(np.abs(columns).max(axis=0))[1]  # a power of two changes no bit, and keeps squares in reach
+    near_one = np.ldexp(columns, -exponents)
+    mean = np.average(near_one, axis=0, weights=weights)
+    deviation = np.sqrt(np.average((near_one - mean) ** 2, axis=0, weights=weights))
+    return Units(np.ldexp(mean, exponents), np.ldexp(deviation, exponents))

@@ -1,0 +1,145 @@
+"""What all fitted networks show: weights, curves, the output of every layer. All of it is read from `Fitted`."""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Generic, TypeVar, overload
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.data.types import Array, ArrayLike, Matrix, Tree
+from pellucid.estimators.fitted import Fitted
+from pellucid.estimators.inputs import must_be_finite
+from pellucid.estimators.saving import Saves
+
+T = TypeVar("T")
+S = TypeVar("S", bound="Shell")
+
+
+class Learned(Generic[T]):
+    """An attribute of a fitted estimator; before that there is none."""
+
+    def __init__(self, read: Callable[[Fitted], T], doc: str) -> None:
+        self.read, self.__doc__ = read, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, shell: None, owner: type) -> Learned[T]: ...
+    @overload
+    def __get__(self, shell: Shell, owner: type) -> T: ...
+    def __get__(self, shell: Shell | None, owner: type) -> T | Learned[T]:
+        if shell is None:
+            return self
+        if not shell.__sklearn_is_fitted__():
+            raise AttributeError(f"this {owner.__name__} has no {self.name} yet: call fit first")
+        return self.read(shell.fitted)
+
+
+class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+    """The readable side of an estimator."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    @property
+    def fitted(self) -> Fitted:
+        """All that was learned, in one value."""
+        check_is_fitted(self)
+        fitted: Fitted = vars(self)["_fitted"]
+        return fitted
+
+    def with_fitted(self: S, fitted: Fitted, columns: object) -> S:
+        """Be fitted: the last thing that a fit does. `columns` has the number of features, and names if there are any."""
+        vars(self).pop("feature_names_in_", None)
+        names = ("n_features_in_", "feature_names_in_")
+        vars(self).update({name: getattr(columns, name) for name in names if hasattr(columns, name)}, _fitted=fitted)
+        return self
+
+    def with_parameters(self: S, params: Tree, state: Tree) -> S:
+        """A copy whose network has other parameters and batch statistics."""
+        return copy.copy(self).with_fitted(self.fitted.with_parameters(params, state), self)
+
+    # attributes
+
+    model_ = Learned(lambda fitted: fitted.model, "The `Model` inside.")
+    loss_curve_ = Learned(
+        lambda fitted: list(fitted.curves.losses), "The mean training loss of each epoch, the penalty included."
+    )
+    loss_ = Learned(
+        lambda fitted: fitted.curves.losses[-1] if fitted.curves.losses else math.nan, "That of the last epoch."
+    )
+    best_loss_ = Learned(
+        lambda fitted: None if fitted.curves.scores and fitted.early else fitted.curves.best_loss,
+        "The lowest of them; None where validation rows decide.",
+    )
+    validation_loss_curve_ = Learned(
+        lambda fitted: list(fitted.curves.validation_losses) or None,
+        "The loss on the validation rows after each epoch; None without validation rows.",
+    )
+    validation_scores_ = Learned(
+        lambda fitted: list(fitted.curves.scores) or None,
+        "What is monitored, on the validation rows after each epoch; None without validation rows.",
+    )
+    best_validation_score_ = Learned(
+        lambda fitted: fitted.sign * fitted.curves.best_score if fitted.curves.scores else None, "The best of them."
+    )
+    best_iter_ = Learned(
+        lambda fitted: fitted.curves.best_iter or None, "The epoch, from 1, whose parameters were kept."
+    )
+    n_iter_ = Learned(lambda fitted: fitted.epochs, "Epochs of the last fit.")
+    t_ = Learned(lambda fitted: fitted.curves.rows, "Rows seen so far.")
+    n_layers_ = Learned(lambda fitted: len(fitted.layers) + 1, "Layers, the inputs included.")
+    n_outputs_ = Learned(lambda fitted: fitted.target.outputs, "Scores that the network gives for a row.")
+    out_activation_ = Learned(lambda fitted: fitted.target.link_name, "What makes predictions of scores.")
+    _no_improvement_count = Learned(lambda fitted: fitted.curves.waited, "Epochs without improvement, at the end.")
+    _n_features_out = Learned(
+        lambda fitted: int(fitted.model.params[fitted.layers[-1][0]].shape[0]), "Columns of `transform`."
+    )
+
+    # rows
+
+    @abstractmethod
+    def _rows(self, X: ArrayLike) -> Matrix:
+        """New rows, checked, as the network takes them."""
+
+    def _on(self, X: ArrayLike, work: Callable[[Fitted, Matrix], T]) -> T:
+        """Have something done with new rows; where they are not finite, say where."""
+        fitted, rows = self.fitted, self._rows(X)
+        try:
+            return work(fitted, rows)
+        except ValueError:
+            must_be_finite(self, rows)
+            raise
+
+    def logits(self, X: ArrayLike) -> Array:
+        """The network's scores, ahead of the loss's link, one column for each output.   -> (n, outputs)"""
+        return self._on(X, Fitted.scores)
+
+    def activations(self, X: ArrayLike) -> dict[str, Array]:
+        """What every layer puts out, by name: {"hidden1": (n, units), ..., "output": (n, outputs)}.
+
+        Hidden layers as they leave for the next one: normalised and activated.
+        """
+        return self._on(X, Fitted.outputs)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The output of the last hidden layer, as features for another model.   (n, features) -> (n, units)"""
+        if self.n_layers_ == 2:
+            return np.concatenate(self._on(X, Fitted.parts))
+        last = f"hidden{self.n_layers_ - 2}"
+        return self._on(X, lambda fitted, rows: fitted.outputs(rows, last)[last])
+
+    def _calibrate(self: S, scores: Array, y: Array, weights: Array | None = None) -> S:
+        """Learn from rows that were not trained on.   y: as the user has it, checked"""
+        target = self.fitted.target
+        target.check(y)
+        told = target.learn_from(scores, target.encode(y), weights)
+        return self.with_fitted(replace(self.fitted, calibration=told), copy.copy(self))

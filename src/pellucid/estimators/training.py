@@ -1,0 +1,237 @@
+"""`fit`: a recipe and rows in, a trained network out; by steps on batches, or by L-BFGS on all rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+
+from pellucid.data.samples import Samples
+from pellucid.data.sparse import dense, is_sparse, shuffled_batches, too_large
+from pellucid.engine.native.announcement import silent
+from pellucid.estimators.calibration import Calibration
+from pellucid.estimators.convergence import Convergence, Curves
+from pellucid.estimators.fitted import Fitted
+from pellucid.estimators.recipe import Recipe
+from pellucid.notices import notice
+from pellucid.train import Checkpoint, Diverged, Model, fit_lbfgs
+from pellucid.train.loop.ending import Ending, EndingKind
+
+NON_FINITE = (
+    "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
+    "preprocessed. In detail: "
+)
+FTOL = 2.2e-9
+"""SciPy's share by which the loss must fall; a smaller tol asks for its square, which is what tol means for a loss."""
+
+UNTIL = 2**31 - 1
+"""Seeds are drawn below it."""
+
+
+@dataclass(frozen=True)
+class RandomPart:
+    """Validation rows that are still to be drawn: this share of all."""
+
+    share: float
+
+
+def fit(
+    recipe: Recipe,
+    rows: Samples,
+    held: Samples | RandomPart | None,
+    previous: Fitted,
+    rng: np.random.RandomState,
+    *,
+    goes_on: bool = False,
+    incremental: bool = False,
+) -> Fitted:
+    """Train the network of `previous` (see `begin` and `take_up`, which make one for this call).
+
+    `held` are validation rows, or the share of `rows` that is to be drawn for it. `goes_on`: with the split, the order
+    and the optimizer's state of an earlier fit. `incremental`: for one epoch, with the penalty of the first.
+    """
+    if goes_on and previous.drawn is not None:  # what was held out stays held out
+        rng = np.random.RandomState()
+        rng.set_state(previous.drawn)
+    drawn = rng.get_state()
+    if isinstance(held, RandomPart):
+        rows, held = divided(rows, recipe, held.share, rng)
+    model, curves = previous.model, previous.curves
+    if not incremental or model.penalty is None:
+        model.penalty = recipe.penalty_for(rows.total)
+    if not goes_on:
+        model.progress, curves.factor = None, 1.0
+    seed = previous.seed if goes_on else None
+    if recipe.max_fun is not None:
+        epochs = _by_lbfgs(recipe, model, curves, rows, held, int(rng.randint(UNTIL)))
+    else:
+        seed = int(rng.randint(UNTIL)) if seed is None else seed
+        epochs = _by_steps(recipe, model, curves, rows, held, seed, incremental)
+    model.metrics = [] if recipe.metric is None else [recipe.metric]  # files and pickles hold the metric itself
+    fitted = replace(
+        previous,
+        epochs=epochs,
+        limit=recipe.epochs,
+        early=recipe.early,
+        seed=seed,
+        drawn=drawn,
+        calibration=Calibration(),  # that of other weights is gone
+    )
+    if held is None or not recipe.calibrate:
+        return fitted
+    X, target, weights = held.dense()
+    return replace(fitted, calibration=recipe.target.learn_from(fitted.scores(X), target, weights))
+
+
+def divided(rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomState) -> tuple[Samples, Samples]:
+    """The random split of early stopping; for one label a row it keeps the shares of the classes."""
+    count = len(rows)
+    strata = recipe.target.strata(rows.target, share)
+    inside, outside = train_test_split(np.arange(count), random_state=rng, test_size=share, stratify=strata)
+    if len(outside) < 2:
+        raise ValueError(
+            "The validation set is too small. Increase 'validation_fraction' or the size of your dataset: "
+            f"{share:g} of {count} rows is {len(outside)}. Or give rows of your own as X_val and y_val."
+        )
+    return parted(rows, inside, outside)
+
+
+def parted(rows: Samples, inside: np.ndarray, outside: np.ndarray) -> tuple[Samples, Samples]:  # type: ignore[type-arg]
+    """What is trained on and what checks, by row numbers; each counts for something."""
+    parts = rows.take(inside), rows.take(outside)
+    for part, what in zip(parts, ("train on", "check"), strict=True):
+        if not part.total:
+            raise ValueError(f"all sample weights of the {len(part)} rows to {what} are 0: leave such rows out")
+    return parts
+
+
+# L-BFGS
+
+
+def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held: Samples | None, seed: int) -> int:
+    """All rows at once; how many iterations. Validation rows are scored once, when it has ended."""
+    tol = recipe.patience.tol
+    try:
+        history = fit_lbfgs(
+            model,
+            dense(rows.X),
+            rows.target,
+            sample_weight=rows.weights,
+            max_iter=recipe.epochs,
+            max_fun=recipe.max_fun or 0,
+            tol=tol,
+            ftol=None if recipe.compat.scipy_tolerance else min(FTOL, tol**2),
+            seed=seed,
+        )
+    except Diverged as error:
+        raise ValueError(f"{NON_FINITE}{error}") from error
+    if not all(np.isfinite(array).all() for array in model.params.values()):
+        raise ValueError(f"{NON_FINITE}lbfgs ended with a parameter that is not finite")
+    curves.losses += history["loss" if model.penalty is None else "objective"]
+    curves.best_loss = min([curves.best_loss, *curves.losses])
+    iterations = min(len(history), recipe.epochs)
+    if recipe.verbose:
+        print(f"lbfgs: {iterations} iterations, loss = {curves.losses[-1]:.8f}. {history.stopped}")
+    if held is not None:
+        measured = model.evaluate(*held.dense())
+        curves.validation_losses.append(measured["loss"])
+        curves.scores.append(measured[recipe.scored.removeprefix("val_")])
+        curves.best_score, curves.best_iter = recipe.patience.sign * curves.scores[-1], len(curves.scores)
+    if not history.converged:
+        notice(
+            f"lbfgs failed to converge after {iterations} iteration(s): {history.stopped}. Increase max_iter (now "
+            f"{recipe.epochs}) or max_fun (now {recipe.max_fun}), or scale the data (StandardScaler).",
+            ConvergenceWarning,
+        )
+    return iterations
+
+
+# steps
+
+
+def _by_steps(
+    recipe: Recipe, model: Model, curves: Curves, rows: Samples, held: Samples | None, seed: int, incremental: bool
+) -> int:
+    """Epochs of batches, until patience, max_iter, max_time, a callback or Ctrl-C ends them; how many."""
+    batch = _batch_size(recipe, len(rows))
+    early = held is not None and recipe.early
+    bar = recipe.verbose if isinstance(recipe.verbose, str) else False
+    watcher = Convergence(
+        curves,
+        replace(recipe.patience, early=early, scored=None if held is None else recipe.scored),
+        recipe.rates,
+        len(rows),
+        say=print if recipe.verbose and not bar else None,
+    )
+    saving = [] if recipe.checkpoint is None else [Checkpoint(recipe.checkpoint)]
+    X, target, weights = rows.X, rows.target, rows.weights
+    if is_sparse(X) and too_large(X, model.dtype):  # it becomes dense batch by batch
+        past = 0 if model.progress is None else model.progress.epoch
+        X = shuffled_batches(X, target, weights, batch, seed if recipe.shuffle else None, past)
+        target, weights = None, None  # type: ignore[assignment]
+    before = len(curves.losses)
+    try:
+        with silent(not recipe.verbose or recipe.verbose == "silent"):
+            history = model.fit(
+                dense(X),
+                target,
+                epochs=1 if incremental else recipe.epochs,
+                batch_size=batch,
+                validation=None if held is None else held.dense(),
+                sample_weight=weights,
+                callbacks=[watcher, *recipe.callbacks, *saving],
+                seed=seed,
+                shuffle=recipe.shuffle,
+                max_time=recipe.max_time,
+                verbose=bar,
+                on_divergence="stop" if early else "raise",
+                resume=recipe.resume,
+                continued=True,
+            )
+    except Diverged as error:
+        raise ValueError(f"{NON_FINITE}{error}") from error
+    epochs = watcher.epochs if recipe.resume is not None else len(curves.losses) - before
+    spent = not incremental and epochs >= recipe.epochs and not watcher.done
+    _tell(recipe, curves, watcher, history.ending, spent=spent)
+    return epochs
+
+
+def _batch_size(recipe: Recipe, rows: int) -> int:
+    """Rows of a step: those asked for, or all."""
+    asked = recipe.batch_size
+    if asked is None:
+        return min(200, rows)
+    if asked > rows:
+        notice(
+            f"Got `batch_size` less than 1 or larger than sample size. It is going to be clipped: {asked} for {rows} "
+            "rows"
+        )
+    return min(asked, rows)
+
+
+def _tell(recipe: Recipe, curves: Curves, watcher: Convergence, ending: Ending, *, spent: bool) -> None:
+    """Warn of an end that nobody asked for; `spent`: all epochs are done, and patience was not at its end."""
+    if ending.kind is EndingKind.DIVERGED:
+        if watcher.kept is None:
+            raise ValueError(f"{NON_FINITE}{ending.text}")
+        curves.scores.append(math.nan)
+        notice(f"{ending.text} The best parameters before that are kept.", ConvergenceWarning)
+    elif ending.kind is EndingKind.INTERRUPTED:
+        notice("Training interrupted by user.")
+    elif spent and recipe.optimizer.fit(100, 10) == recipe.optimizer.fit(200, 10):
+        # a schedule over the whole run has nothing left to converge
+        notice(_not_converged(recipe, curves.losses), ConvergenceWarning)
+
+
+def _not_converged(recipe: Recipe, losses: list[float]) -> str:
+    """scikit-learn's words, a measured quantity, and what to do."""
+    window = min(len(losses) - 1, 10)
+    fell = f" and fell by {losses[-1 - window] - losses[-1]:.2g} in the last {window} epochs" if window else ""
+    return (
+        f"Stochastic Optimizer: Maximum iterations ({recipe.epochs}) reached and the optimization hasn't converged yet. "
+        f"The loss is {losses[-1]:.4g}{fell}, tol is {recipe.patience.tol:g}. If it still falls much, raise max_iter or "
+        f"learning_rate_init (now {recipe.rates.start:g}); if it only trembles, raise tol or use early_stopping=True."
+    )
