@@ -15,7 +15,7 @@ from pellucid.estimators.build import training_settings
 from pellucid.estimators.convergence import Convergence, Patience, Rates
 from pellucid.estimators.held import Part
 from pellucid.train import Checkpoint, Diverged, fit_lbfgs
-from pellucid.train.loop.loop import INTERRUPTED
+from pellucid.train.loop.ending import INTERRUPTED
 
 NON_FINITE = (
     "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
