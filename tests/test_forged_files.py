@@ -381,6 +381,7 @@ POSITIONS = {
     "factor": [None],
     "elapsed": [[1]],
     "stopped": [None],
+    "ending": ["soon", 3],
     "history": [[1], [{"loss": []}]],
     "task": [[]],
     "callbacks": [{}],

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pellucid import Model, nn
-from pellucid.train.loop.loop import HALT, INTERRUPTED
+from pellucid.train.loop.ending import INTERRUPTED
+from pellucid.train.loop.loop import HALT
 from pellucid.train.many import side_by_side
 
 

@@ -6,7 +6,6 @@ batches.
 
 from __future__ import annotations
 
-import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pellucid.data.inputs import as_inputs, refuse_containers
 from pellucid.data.weights import in_reach
 from pellucid.errors import DataWarning, ShapeError
 from pellucid.nn.losses.loss import Loss, sample_weights
+from pellucid.notices import notice
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +124,8 @@ def only_class(y: Any) -> int | None:
     return int(labels[0]) if alike else None
 
 
-def warn_of_one_class(label: Any, stacklevel: int) -> None:
+def warn_of_one_class(label: Any) -> None:
     """There is nothing to tell apart."""
-    warnings.warn(
-        f"y has one class only, {label!r}: every prediction will be that class. Give rows of another class.",
-        DataWarning,
-        stacklevel=stacklevel,
+    notice(
+        f"y has one class only, {label!r}: every prediction will be that class. Give rows of another class.", DataWarning
     )

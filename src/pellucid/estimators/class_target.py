@@ -109,8 +109,10 @@ class ClassTarget(Target):
         if self.several:
             return (decision > 0).astype(int)
         if self.two:
-            return self.classes[np.minimum(decision > 0, len(self.classes) - 1).astype(int)]
-        return self.classes[np.argmax(decision, axis=1)]
+            places = np.minimum(decision > 0, len(self.classes) - 1).astype(int)
+        else:
+            places = np.argmax(decision, axis=1)
+        return np.asarray(self.classes[places])
 
     def probabilities(self, scores: Array, *, log: bool = False) -> Array:
         """How likely each class is, or the logarithm of that.   (n, outputs) -> (n, classes)"""

@@ -84,9 +84,7 @@ def or_each(condition: Condition, words: str) -> Condition:
 AUTO = one_of("auto")
 ENDLESS = Condition(lambda value: value == math.inf, "infinity")
 CALLBACKS = each(
-    Condition(
-        lambda value: isinstance(value, Callback) or (callable(value) and not isinstance(value, type)), "a callback"
-    ),
+    Condition(lambda v: isinstance(v, Callback) or (callable(v) and not isinstance(v, type)), "a callback"),
     "a list of callbacks (objects of pellucid.train, functions of the run)",
 )
 VERBOSE = Condition(lambda value: isinstance(value, Real | np.bool_), "True, False, a number").or_(

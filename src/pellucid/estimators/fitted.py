@@ -30,7 +30,7 @@ class Fitted:
     limit: int = 0  # and how many were asked for
     early: bool = False  # did validation rows decide?
     seed: int | None = None  # of the order of rows, and of dropout
-    drawn: tuple[Any, ...] | None = None  # the state of the generator ahead of the random split
+    drawn: Any = None  # the state of the generator ahead of the random split
     calibration: Calibration = field(default_factory=Calibration)
 
     @property
@@ -58,12 +58,10 @@ class Fitted:
 
     def outputs(self, X: Matrix, only: str = "") -> dict[str, Array]:
         """What every layer (or one of them) puts out, by name; hidden layers as they leave for the next one."""
-        parts = [
-            {name: array for name, array in self._taps(part).items() if only in ("", name)} for part in self.parts(X)
-        ]
+        parts = [self._taps(part, only) for part in self.parts(X)]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def _taps(self, X: Array) -> dict[str, Array]:
+    def _taps(self, X: Array, only: str) -> dict[str, Array]:
         model, taps = self.model, dict[str, Array]()
         scores, _ = model.net.apply(model.params, X, model.state, taps=taps)
         outputs = {}
@@ -71,7 +69,8 @@ class Fitted:
             layer, _, part = name.partition(".")
             if layer.startswith("hidden") and part in ("", "activation", "norm"):
                 outputs[layer] = value
-        return {**outputs, "output": scores}
+        outputs["output"] = scores
+        return {name: array for name, array in outputs.items() if only in ("", name)}
 
     def with_parameters(self, params: Tree, state: Tree) -> Fitted:
         """The same, with other parameters and statistics."""

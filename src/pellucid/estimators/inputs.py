@@ -69,15 +69,15 @@ def checked_weights(sample_weight: ArrayLike, rows: int) -> Array:
 
 def must_be_finite(estimator: BaseEstimator, X: Matrix) -> None:
     """Raise for the first NaN or infinity, with its row and column."""
-    values = X.data if is_sparse(X) else X
+    values = X if isinstance(X, np.ndarray) else X.data
     if values.dtype.kind != "f" or all_finite(values):
         return
-    if is_sparse(X):
-        X = X.tocoo()
-        wrong = ~np.isfinite(X.data)
-        places = np.column_stack([X.row, X.col])[wrong]
+    if not isinstance(X, np.ndarray):
+        entries = X.tocoo()
+        wrong = ~np.isfinite(entries.data)
+        places = np.column_stack([entries.row, entries.col])[wrong]
         first = np.lexsort((places[:, 1], places[:, 0]))[0]
-        (row, column), value = places[first], X.data[wrong][first]
+        (row, column), value = places[first], entries.data[wrong][first]
     else:
         wrong = ~np.isfinite(X)
         row, column = np.argwhere(wrong)[0]

@@ -150,7 +150,7 @@ class MoreParameters(Parameters):
     )
     dtype: str | type | np.dtype[np.floating] | None = parameter(
         default=None, condition=DTYPE, doc="precision; None is that of X"
-    )  # type: ignore[type-arg]
+    )
     engine: str = parameter(default="auto", condition=ENGINE, doc='"native" (compiled), "numpy", or "auto": what pays')
     threads: int | None = parameter(default=None, condition=THREADS, doc="how many threads at most")
 
@@ -179,8 +179,8 @@ class NumberParameters(Parameters):
 
     loss: Loss = parameter(
         default="squared_error",
-        doc='"squared_error" (halved, as in scikit-learn), "poisson", "absolute_error", "huber", "gamma", "quantile" or '
-        '`nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never crossing), a loss '
-        "of `pellucid.nn`, or a function f(scores, y)",
+        doc='"squared_error" (halved, as in scikit-learn), "poisson", "absolute_error", "huber", "gamma", "quantile" '
+        'or `nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never crossing), a '
+        "loss of `pellucid.nn`, or a function f(scores, y)",
         kw_only=False,
     )

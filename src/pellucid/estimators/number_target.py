@@ -38,7 +38,7 @@ class Units:
         """The way back, for (n,) or (n, columns · numbers for each)."""
         flat = numbers.reshape(len(numbers), -1).astype(np.float64)
         each = flat.shape[1] // len(self.shift)
-        return (flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)).reshape(numbers.shape)
+        return np.asarray(flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)).reshape(numbers.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,9 @@ class NumberTarget(Target):
     @property
     def quantiles(self) -> tuple[float, ...]:
         """Those that the loss predicts, where they are several."""
-        several = isinstance(self.loss, Quantile) and self.loss.per_output > 1
-        return tuple(self.loss.quantiles) if several else ()
+        if isinstance(self.loss, Quantile) and self.loss.per_output > 1:
+            return tuple(self.loss.quantiles)
+        return ()
 
     @property
     def usual_metric(self) -> Metric | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ PAYS = 0.1
 
 SKLEARN = {"identity": 6.0, "logistic": 2.0, "tanh": 6.0, "relu": 6.0}
 """scikit-learn's activations and the factor of their first weights: with them, weights start as scikit-learn's."""
+
+
+FLOAT64: np.dtype[np.floating] = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,7 @@ class Recipe:
     max_time: float | None = None
     calibrate: bool = False
     verbose: bool | float | str = False
-    dtype: np.dtype[np.floating] = np.dtype(np.float64)  # type: ignore[type-arg]
+    dtype: np.dtype[np.floating] = FLOAT64
     engine: str = "auto"
     threads: int | None = None
     compat: Compat = COMPAT[None]
@@ -101,7 +105,7 @@ class PlainParameters(MoreParameters, SklearnParameters):
     """All parameters of a network on arrays but those of the target."""
 
 
-def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np.floating]) -> Recipe:  # type: ignore[type-arg]
+def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np.floating]) -> Recipe:
     """The recipe that scikit-learn's parameters, and those beyond them, ask for.   dtype: that of X"""
     who, compat = type(parameters).__name__, COMPAT[parameters.compat]
     network = parameters.network or NetworkSettings()
@@ -163,7 +167,8 @@ def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np
 
 def layer_sizes(asked: object) -> list[int]:
     """hidden_layer_sizes as a list of positive whole numbers; () is a network without hidden layers."""
-    sizes = list(np.atleast_1d(asked).tolist()) if np.ndim(asked) <= 1 else [asked]  # type: ignore[arg-type,call-overload]
+    array = np.asarray(asked)
+    sizes: list[Any] = array.reshape(-1).tolist() if array.ndim <= 1 else [asked]
     if not all(is_whole(size) for size in sizes):
         raise ValueError(
             f"hidden_layer_sizes must be > 0, got {sizes}: whole numbers, one for each hidden layer, such as (100, 50)"
@@ -215,13 +220,11 @@ def network_of(
     return nn.Sequential(*ahead, *net.children) if ahead else net
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
     """An array or a list as a tuple, anything else as it is."""
-    return (
-        tuple(value.tolist() if isinstance(value, np.ndarray) else value)
-        if isinstance(value, list | np.ndarray)
-        else value
-    )
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return tuple(value) if isinstance(value, list) else value
 
 
 def monitored(which: Monitor, target: Target) -> Metric | None:
@@ -260,8 +263,8 @@ def _optimizer(parameters: PlainParameters, training: TrainingSettings) -> optim
     if training.schedule is not None:
         rate = training.schedule
         if isinstance(rate, str):  # by name, with the rate as its start
-            rate = optim.schedule(rate, start=float(base.rule.lr))
-        base = replace(base, rule=replace(base.rule, lr=rate))  # type: ignore[type-var]
+            rate = optim.schedule(rate, start=float(base.rule.lr))  # type: ignore[arg-type]
+        base = replace(base, rule=replace(base.rule, lr=rate))
     return around(base, training)
 
 

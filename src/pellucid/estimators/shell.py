@@ -57,10 +57,10 @@ class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
         return fitted
 
     def with_fitted(self: S, fitted: Fitted, columns: object) -> S:
-        """Be fitted: the last thing that a fit does. `columns` has the number of features, and names if there are any."""
-        vars(self).pop("feature_names_in_", None)
+        """Be fitted: the last thing that a fit does. `columns` has the number of features, and their names if any."""
+        self.__dict__.pop("feature_names_in_", None)
         names = ("n_features_in_", "feature_names_in_")
-        vars(self).update({name: getattr(columns, name) for name in names if hasattr(columns, name)}, _fitted=fitted)
+        self.__dict__.update({name: getattr(columns, name) for name in names if hasattr(columns, name)}, _fitted=fitted)
         return self
 
     def with_parameters(self: S, params: Tree, state: Tree) -> S:

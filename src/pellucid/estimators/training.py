@@ -11,6 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from pellucid.data.samples import Samples
 from pellucid.data.sparse import dense, is_sparse, shuffled_batches, too_large
+from pellucid.data.types import Array
 from pellucid.engine.native.announcement import silent
 from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.convergence import Convergence, Curves
@@ -99,7 +100,7 @@ def divided(rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomSt
     return parted(rows, inside, outside)
 
 
-def parted(rows: Samples, inside: np.ndarray, outside: np.ndarray) -> tuple[Samples, Samples]:  # type: ignore[type-arg]
+def parted(rows: Samples, inside: Array, outside: Array) -> tuple[Samples, Samples]:
     """What is trained on and what checks, by row numbers; each counts for something."""
     parts = rows.take(inside), rows.take(outside)
     for part, what in zip(parts, ("train on", "check"), strict=True):
@@ -195,7 +196,8 @@ def _by_steps(
         raise ValueError(f"{NON_FINITE}{error}") from error
     epochs = watcher.epochs if recipe.resume is not None else len(curves.losses) - before
     spent = not incremental and epochs >= recipe.epochs and not watcher.done
-    _tell(recipe, curves, watcher, history.ending, spent=spent)
+    if history.ending is not None:
+        _tell(recipe, curves, watcher, history.ending, spent=spent)
     return epochs
 
 
@@ -231,7 +233,8 @@ def _not_converged(recipe: Recipe, losses: list[float]) -> str:
     window = min(len(losses) - 1, 10)
     fell = f" and fell by {losses[-1 - window] - losses[-1]:.2g} in the last {window} epochs" if window else ""
     return (
-        f"Stochastic Optimizer: Maximum iterations ({recipe.epochs}) reached and the optimization hasn't converged yet. "
-        f"The loss is {losses[-1]:.4g}{fell}, tol is {recipe.patience.tol:g}. If it still falls much, raise max_iter or "
-        f"learning_rate_init (now {recipe.rates.start:g}); if it only trembles, raise tol or use early_stopping=True."
+        f"Stochastic Optimizer: Maximum iterations ({recipe.epochs}) reached and the optimization hasn't converged "
+        f"yet. The loss is {losses[-1]:.4g}{fell}, tol is {recipe.patience.tol:g}. If it still falls much, raise "
+        f"max_iter or learning_rate_init (now {recipe.rates.start:g}); if it only trembles, raise tol or use "
+        "early_stopping=True."
     )

@@ -12,6 +12,7 @@ import numpy as np
 from pellucid.amounts import check_whole, is_whole
 from pellucid.data.splits import take_rows
 from pellucid.markup import Brief
+from pellucid.train.loop.ending import EndingKind
 from pellucid.train.model import Model
 
 
@@ -79,7 +80,7 @@ def cross_validate(
         weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
         own = copy.deepcopy(fit)  # each fold with callbacks of its own
         history = model.fit(seen, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
-        if history.stopped.startswith("interrupted"):
+        if history.ending is not None and history.ending.kind is EndingKind.INTERRUPTED:
             raise KeyboardInterrupt
         rows.append(model.evaluate(unseen, take_rows(y, held), weights[1]))
     return Folds(tuple(rows))

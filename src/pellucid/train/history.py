@@ -12,7 +12,8 @@ from typing import Any
 
 from pellucid.train import history_views
 from pellucid.train.files.atomic import write_atomically
-from pellucid.train.files.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXT, TEXTS, among, entry, maybe
+from pellucid.train.files.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
+from pellucid.train.loop.ending import Ending, described, ending_of_text, restored
 
 
 @dataclass
@@ -31,12 +32,21 @@ class History:
     """
 
     epochs: list[dict[str, Any]] = field(default_factory=list)
-    stopped: str = ""  # why the run ended
+    ending: Ending | None = None  # of which kind, and why; a text is taken for the reason
     modes: dict[str, str] = field(default_factory=dict)  # is larger ("max") or smaller ("min") better?
     converged: bool | None = None  # did a method that can tell (L-BFGS) find a minimum?
     batch_size: int | None = None
     rows: int | None = None
     columns: tuple[str, ...] = ("epoch", "step", "loss", "lr")  # what an epoch has, also before the first one
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ending, str):
+            self.ending = ending_of_text(self.ending)
+
+    @property
+    def stopped(self) -> str:
+        """Why the run ended."""
+        return "" if self.ending is None else self.ending.text
 
     def __len__(self) -> int:
         return len(self.epochs)
@@ -81,7 +91,7 @@ class History:
     def described(self) -> dict[str, Any]:
         """All of it as plain data, for a file."""
         return {
-            "stopped": self.stopped,
+            **described(self.ending),
             "converged": self.converged,
             "batch_size": self.batch_size,
             "rows": self.rows,
@@ -100,7 +110,7 @@ class History:
         return replace(
             self,
             epochs=epochs_of(data, "epochs", path),
-            stopped=entry(data, "stopped", TEXT, path),
+            ending=restored(data, path),
             converged=entry(data, "converged", among(None, True, False), path, default=None),
             batch_size=entry(data, "batch_size", maybe(COUNT), path, default=None),
             rows=entry(data, "rows", maybe(COUNT), path, default=None),

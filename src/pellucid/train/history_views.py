@@ -86,7 +86,7 @@ def plot(history: History, names: Sequence[str], best: str | None, ax: Any) -> A
         if best in drawn:
             ax.plot([row["epoch"]], [row[best]], "o", color=INK, zorder=3)
         marks.append(Mark(row["epoch"], f"best {best}\n{row[best]:.4g}, epoch {row['epoch']}", INK))
-    if history.stopped and not history.stopped.startswith("all "):
+    if history.ending is not None and not history.ending.complete:
         marks.append(Mark(epochs[-1], "stopped", GREY, ":"))
     ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in drawn) else "")
     ax.xaxis.get_major_locator().set_params(integer=True)

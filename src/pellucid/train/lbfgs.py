@@ -12,6 +12,7 @@ from pellucid.data.streams import Stream
 from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.history import History
 from pellucid.train.loop.divergence import Diverged, locate
+from pellucid.train.loop.ending import Ending, EndingKind
 from pellucid.train.loop.retreat import soundness
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured
 from pellucid.train.model import Model
@@ -84,6 +85,7 @@ def fit_lbfgs(
         model.params, model.state, model.features = before
         raise Diverged(replace(trouble, kept="The model has the parameters that it had before."))
     model.params, model.state = population_statistics(model.net, made, [batch.X])  # those that belong to the result
-    history.stopped, history.converged = str(found.message), bool(found.success)
+    kind = EndingKind.CONVERGED if found.success else EndingKind.STEPS if found.status == 1 else EndingKind.FAILED
+    history.ending, history.converged = Ending(kind, str(found.message)), bool(found.success)
     model.history = history
     return history

@@ -191,7 +191,7 @@ class Model:
             if isinstance(data, Rows) and self.tells and not continued and is_classifier(self.loss):
                 label = only_class(data.y)
                 if label is not None:
-                    warn_of_one_class(label, stacklevel=3)
+                    warn_of_one_class(label)
             run = self._run(
                 data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence, listed, before_it
             )

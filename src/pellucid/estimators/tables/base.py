@@ -32,7 +32,7 @@ S = TypeVar("S", bound="BaseTabularMLP")
 M = TypeVar("M", bound=BaseMLP)
 
 
-class BaseTabularMLP(Shell, TableParameters, BaseEstimator):  # type: ignore[misc]
+class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[misc]
     """`fit` on tables. The target is the subclasses' affair."""
 
     preprocessor_: ClassVar[TablePreprocessor]  # of each object; for type checkers no parameter
@@ -117,7 +117,7 @@ class BaseTabularMLP(Shell, TableParameters, BaseEstimator):  # type: ignore[mis
         rng = check_random_state(int(rng.randint(UNTIL)))
         fitted = fit(recipe, rows, held, begin(recipe, matrix.shape[1], rng), rng)
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
-        vars(self)["preprocessor_"] = preprocessor
+        self.__dict__["preprocessor_"] = preprocessor
         return self.with_fitted(fitted, preprocessor)
 
     def _read(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike) -> tuple[Table, Array, Array | None]:
@@ -167,9 +167,8 @@ class BaseTabularMLP(Shell, TableParameters, BaseEstimator):  # type: ignore[mis
             "early_stopping": fitted.early,
         }
         view = kind(**(shared | chosen))
-        return view.with_fitted(
-            replace(fitted, target=target), SimpleNamespace(n_features_in_=fitted.model.features[0])
-        )
+        columns = SimpleNamespace(n_features_in_=fitted.model.features[0])
+        return view.with_fitted(replace(fitted, target=target), columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -89,7 +89,7 @@ class TableParameters(Parameters):
     max_time: float | None = parameter(default=None, condition=SECONDS, doc="seconds after which training ends")
     engine: str = parameter(default="auto", condition=ENGINE, doc='"native" (compiled), "numpy", or "auto": what pays')
     threads: int | None = parameter(default=None, condition=THREADS, doc="how many threads at most")
-    dtype: str | type | np.dtype[np.floating] = parameter(default="float32", condition=DTYPE, doc="precision")  # type: ignore[type-arg]
+    dtype: str | type | np.dtype[np.floating] = parameter(default="float32", condition=DTYPE, doc="precision")
 
 
 class TableClassParameters(Parameters):

@@ -15,6 +15,7 @@ from pellucid.train.files.atomic import regular
 from pellucid.train.files.container import CheckpointError, newest, read, write
 from pellucid.train.files.plain import must_match
 from pellucid.train.files.resume import must_be_the_same_run, position
+from pellucid.train.loop.ending import described
 from pellucid.train.loop.step import Snapshot
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
         remembered.append({"name": callback.name, "meaning": _plain(callback.meaning()), "state": plain})
     metadata = {
         "task": run.plan.task,
-        "stopped": run.stopped,
+        **described(run.ending),
         "epoch": run.epoch,
         "step": run.step,
         "batch": run.batch,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
@@ -57,15 +56,15 @@ def known_classes() -> dict[str, type]:
 
 
 def _classes(room: ModuleType) -> list[type]:
-    start = f"{room.__name__}."
-    inside = [module for name, module in [*sys.modules.items()] if name.startswith(start)]
-    dataclasses = (
-        cls
-        for module in (room, *inside)
-        for cls in vars(module).values()
-        if isinstance(cls, type) and is_dataclass(cls)
-    )
-    return [cls for cls in dataclasses if cls.__module__.startswith(start) and not inspect.isabstract(cls)]
+    """The dataclasses that the modules of a room define, at any depth."""
+    start, modules = f"{room.__name__}.", [room]
+    for module in modules:
+        parts = (part for part in vars(module).values() if isinstance(part, ModuleType) and part not in modules)
+        modules += [part for part in parts if part.__name__.startswith(start)]
+    classes = (cls for module in modules for cls in vars(module).values() if isinstance(cls, type))
+    return [
+        cls for cls in classes if is_dataclass(cls) and cls.__module__.startswith(start) and not inspect.isabstract(cls)
+    ]
 
 
 def describe(record: Any) -> Any:

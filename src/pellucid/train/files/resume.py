@@ -11,6 +11,7 @@ from pellucid.train.callbacks.callback import Callback
 from pellucid.train.files.container import CheckpointError
 from pellucid.train.files.plain import COUNT, MAPPING, MAPPINGS, NUMBER, TEXT, Kind, among, entry, maybe
 from pellucid.train.history import History, epochs_of
+from pellucid.train.loop.ending import restored
 
 if TYPE_CHECKING:
     from pellucid.train.loop.loop import Run
@@ -67,7 +68,7 @@ def _must_be_judged_alike(run: Run, task: dict[str, Any], epochs: list[dict[str,
 
 def position(run: Run, data: dict[str, Any], path: Any) -> dict[str, Any]:
     """The attributes of a run that a checkpoint knows, beside the arrays."""
-    stopped, batch = entry(data, "stopped", TEXT, path), entry(data, "batch", COUNT, path)
+    ending, batch = restored(data, path), entry(data, "batch", COUNT, path)
     count = run.steps_per_epoch
     if count is not None and batch > count:
         raise CheckpointError(f"{path}: 'batch' is {batch}, but an epoch of these data has {count}")
@@ -84,8 +85,8 @@ def position(run: Run, data: dict[str, Any], path: Any) -> dict[str, Any]:
             entry(data, "threads", maybe(THREADS), path, default=None),
         ),
         "history": _history(run, epochs_of(data, "history", path)),
-        # those limits may have been raised; the loop checks them
-        "stopped": "" if stopped.startswith(("all ", "the time ")) else stopped,
+        # limits may have been raised; the loop checks them
+        "ending": None if ending is not None and ending.limited else ending,
     }
 
 

@@ -21,10 +21,10 @@ from pellucid.optim import Schedule
 from pellucid.train.callbacks.callback import EVENTS, Callback, CallbackError
 from pellucid.train.history import History
 from pellucid.train.loop.divergence import Diverged, Trouble, ValidationTrouble, locate
+from pellucid.train.loop.ending import INTERRUPTED, Ending, EndingKind
 from pellucid.train.loop.retreat import Mark, go_back, sound
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured, squared_norm
 
-INTERRUPTED = "interrupted by the user (Ctrl-C)"
 HALT: ContextVar[threading.Event | None] = ContextVar("pellucid_halt", default=None)
 """Set by whoever runs several trainings at once, to end them all."""
 
@@ -75,7 +75,7 @@ class Run:
     logs: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
     factor: float = 1.0  # of the learning rate, set by controllers such as ReduceOnPlateau
-    stopped: str = ""
+    ending: Ending | None = None
     elapsed: float = 0.0
     final: Any = None  # (params, state) that a callback wants the model to end with
     total: int | None = None  # steps, where that is known beforehand
@@ -154,7 +154,17 @@ class Run:
 
     def stop(self, reason: str) -> None:
         """End the run after the current batch (or epoch), with a reason."""
-        self.stopped = self.stopped or reason
+        if reason:
+            self.end(EndingKind.CALLBACK, reason)
+
+    def end(self, kind: EndingKind, text: str) -> None:
+        """End the run after the current batch (or epoch). The first ending counts."""
+        self.ending = self.ending or Ending(kind, text)
+
+    @property
+    def stopped(self) -> str:
+        """Why the run ended; empty while it goes on."""
+        return "" if self.ending is None else self.ending.text
 
     def begin_epoch(self, epoch: int) -> None:
         self.begins = (self.begins[0], *self.begins[1:][-1:], Mark(epoch - 1, self.step, 0, self._now))
@@ -172,7 +182,7 @@ class Run:
     def diverge(self, trouble: Trouble | ValidationTrouble, batch: Batch | None = None) -> None:
         """End the run, by an error if that is asked for, with the last parameters whose predictions are finite."""
         self.trouble = trouble = replace(trouble, kept=go_back(self, batch))
-        self.stop(str(trouble))
+        self.end(EndingKind.DIVERGED, str(trouble))
         if self.plan.on_divergence == "raise":
             raise Diverged(trouble)
 
@@ -232,7 +242,7 @@ def train(run: Run) -> None:
     try:
         run.emit("fit_begin")
         check_limits(run)
-        while not run.stopped and (run.plan.epochs is None or run.epoch - bool(run.batch) < run.plan.epochs):
+        while run.ending is None and (run.plan.epochs is None or run.epoch - bool(run.batch) < run.plan.epochs):
             if not run.batch:
                 run.begin_epoch(run.epoch + 1)
                 run.emit("epoch_begin")
@@ -242,30 +252,30 @@ def train(run: Run) -> None:
                 if taken and listening["batch_end"]:
                     run.emit("batch_end")
                 check_limits(run)
-                if run.stopped:
+                if run.ending is not None:
                     break
                 if listening["batch_end"] and listening["checkpoint"] and run.batch != run.steps_per_epoch:
                     run.emit("checkpoint")
-            if run.batch == before and not run.stopped:
+            if run.batch == before and run.ending is None:
                 raise ShapeError("an epoch had no batches: the source of batches is empty")
-            if not run.stopped or run.batch == run.steps_per_epoch:
+            if run.ending is None or run.batch == run.steps_per_epoch:
                 run.end_epoch()
                 run.elapsed = time.monotonic() - begin
                 if run.trouble is None:
                     run.emit("epoch_end")
                     run.emit("checkpoint")
-        run.stop(f"all {run.plan.epochs} epochs done")
+        run.end(EndingKind.EPOCHS, f"all {run.plan.epochs} epochs done")
     except KeyboardInterrupt:
-        run.stop(INTERRUPTED)
+        run.end(EndingKind.INTERRUPTED, INTERRUPTED)
     except BaseException as error:
-        run.stop(f"an error: {error}")
+        run.end(EndingKind.FAILED, f"an error: {error}")
         raise
     finally:
         run.elapsed = time.monotonic() - begin
         if run.compiled is not None:
             with suppress(Diverged):  # it has been told already
                 run.compiled.catch_up(run)
-        run.history.stopped = run.stopped
+        run.history.ending = run.ending
         run.emit("fit_end")
         if run.trouble is not None and run.final is not None and not sound(run, *run.final).predicts:
             run.final = None
@@ -311,8 +321,8 @@ def advance(run: Run, batch: Batch, split: bool) -> bool:
 def check_limits(run: Run) -> None:
     halt = HALT.get()
     if halt is not None and halt.is_set():
-        run.stop(INTERRUPTED)
+        run.end(EndingKind.INTERRUPTED, INTERRUPTED)
     if run.plan.steps is not None and run.step >= run.plan.steps:
-        run.stop(f"all {run.plan.steps} steps done")
+        run.end(EndingKind.STEPS, f"all {run.plan.steps} steps done")
     if run.plan.max_time is not None and run.elapsed >= run.plan.max_time:
-        run.stop(f"the time of {run.plan.max_time:g} s is over")
+        run.end(EndingKind.TIME, f"the time of {run.plan.max_time:g} s is over")
