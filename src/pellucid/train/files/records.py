@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
@@ -57,14 +58,14 @@ def known_classes() -> dict[str, type]:
 
 def _classes(room: ModuleType) -> list[type]:
     start = f"{room.__name__}."
-    inside = [one for one in vars(room).values() if isinstance(one, ModuleType) and one.__name__.startswith(start)]
-    found = (
+    inside = [module for name, module in [*sys.modules.items()] if name.startswith(start)]
+    dataclasses = (
         cls
         for module in (room, *inside)
         for cls in vars(module).values()
         if isinstance(cls, type) and is_dataclass(cls)
     )
-    return [cls for cls in found if cls.__module__.startswith(start) and not inspect.isabstract(cls)]
+    return [cls for cls in dataclasses if cls.__module__.startswith(start) and not inspect.isabstract(cls)]
 
 
 def describe(record: Any) -> Any:
