@@ -158,18 +158,18 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             categorical=self.categorical,
             dtype=self.dtype,
         )
-        data = pre._fit(part, w)
+        data = pre.fit_table(part, w)
         held: dict[str, Any] = {}
         if X_val is not None:
             y_held = self._target(y_val)
             held = {
-                "X_val": pre._apply(pre._known_columns(X_val)),
+                "X_val": pre.apply_table(pre.known_table(X_val)),
                 "y_val": y_held,
                 "sample_weight_val": self._given_weights(sample_weight_val, len(y_held)),
             }
         elif len(outside):
             held = {
-                "X_val": pre._apply(table.take(outside)),
+                "X_val": pre.apply_table(table.take(outside)),
                 "y_val": y[outside],
                 "sample_weight_val": _pick(weights, outside),
             }
@@ -213,7 +213,7 @@ class BaseTabularMLP(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _inputs(self, X: Any) -> Any:
         """New rows, checked and preprocessed."""
         check_is_fitted(self, "estimator_")
-        return self.preprocessor_._apply(self.preprocessor_._known_columns(X))
+        return self.preprocessor_.apply_table(self.preprocessor_.known_table(X))
 
     def transform(self, X: Any) -> Any:
         """The output of the last hidden layer, as features for another model.   (n, features) -> (n, units)"""
