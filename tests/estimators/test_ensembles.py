@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pellucid import load, nn, optim
 from pellucid.estimators.classifier import DataWarning, MLPClassifier
 from pellucid.estimators.ensembles.bagged import BaggedMLPClassifier, BaggedMLPRegressor
-from pellucid.estimators.ensembles.shares import bags, content_order
+from pellucid.estimators.ensembles.resampling import bags, content_order
 from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback

@@ -2,16 +2,20 @@
 
 import json
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_multilabel_classification, make_regression
 from sklearn.exceptions import ConvergenceWarning
 
 import pellucid as pel
 from pellucid import nn, optim
 from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
+from pellucid.estimators.reading import Reader
 from pellucid.estimators.storage import StorageError
+from pellucid.estimators.upgrades import UPGRADES
 from pellucid.train.files.container import read, write
 
 X, y = load_iris(return_X_y=True)
@@ -119,3 +123,36 @@ def test_unknown_things_in_a_file_are_refused(tmp_path):
         write(tmp_path / "b.pel", arrays, bad, "estimator")
         with pytest.raises(StorageError):
             pel.load(tmp_path / "b.pel")
+
+
+@dataclass(frozen=True)
+class Box:
+    width: int
+    height: int = 7
+
+
+class Shelf(BaseEstimator):
+    def __init__(self, boxes=3, colour="red"):
+        self.boxes = boxes
+        self.colour = colour
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "values"),
+    [
+        (Box, {"width": 2}, {"width": 2, "height": 7}),
+        (Shelf, {"boxes": 1, "found_": 4}, {"boxes": 1, "colour": "red", "found_": 4}),
+    ],
+)
+def test_what_a_file_lacks_is_as_the_class_has_it(kind, state, values):
+    thing = Reader({}, {}, "a.pel", {kind.__name__: kind}).read({"object": kind.__name__, "state": state})
+    assert type(thing) is kind
+    assert vars(thing) == values
+
+
+@pytest.mark.parametrize("kind", [Box, Shelf])
+def test_attributes_of_older_files_become_those_of_today(kind, monkeypatch):
+    new = "width" if kind is Box else "boxes"
+    monkeypatch.setitem(UPGRADES, kind.__name__, lambda state: {new: sum(state["parts"])})
+    data = {"object": kind.__name__, "state": {"parts": {"list": [1, 2, 3]}}}
+    assert getattr(Reader({}, {}, "a.pel", {kind.__name__: kind}).read(data), new) == 6

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid.estimators import SmoothRobustScaler, TablePreprocessor
-from pellucid.estimators.tables.plain import TableError
+from pellucid.estimators.tables.layout import TableError
 from pellucid.estimators.tables.scaling import SCALINGS, weighted_quantiles
 
 N = 120

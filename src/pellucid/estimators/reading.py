@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from pellucid.data.types import Array
 from pellucid.errors import PellucidError
+from pellucid.estimators.upgrades import UPGRADES
 from pellucid.train import Metric, Model
 from pellucid.train.files.models import rebuilt
 from pellucid.train.files.plain import COUNTS, entry, must_match, short
@@ -20,15 +23,13 @@ from pellucid.train.metrics import METRICS
 from pellucid.train.model import Progress
 
 DTYPE = re.compile(r"[<>=|]?(O8?|[biufUS]\d{1,10}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
-FORGOTTEN = ("callbacks",)
-"""Parameters that are not stored."""
 
 
 class StorageError(PellucidError, ValueError):
     """An estimator that cannot be stored, or a file that holds something else."""
 
 
-def text_room(items: list[Any]) -> int:
+def text_room(items: list[object]) -> int:
     """Bytes that an array of these texts may take. A wider one, mostly padding, is stored as objects instead.
 
     So no array that a file asks for is much larger than the file.
@@ -40,11 +41,16 @@ class Reader:
     """The way back from JSON and arrays. Sizes are looked at before anything is made of them."""
 
     def __init__(
-        self, arrays: Mapping[str, Any], custom: Mapping[str, Any], path: Any, known: Mapping[str, type]
+        self,
+        arrays: Mapping[str, Array],
+        custom: Mapping[str, Any],
+        path: str | os.PathLike[str],
+        classes: Mapping[str, type],
     ) -> None:
-        self.arrays, self.custom, self.path, self.known = dict(arrays), custom, path, known
+        self.arrays, self.custom, self.path, self.classes = dict(arrays), custom, path, classes
 
-    def read(self, data: Any) -> Any:
+    def read(self, data: object) -> Any:
+        """The value that a `Writer` has written."""
         if not isinstance(data, dict):
             if data is None or isinstance(data, bool | int | float | str):
                 return data
@@ -75,12 +81,12 @@ class Reader:
         except Exception as error:  # what NumPy and the classes say to values that they never gave
             raise self._wrong(data) from error
 
-    def _times(self, numbers: Any, unit: Any) -> Any:
+    def _times(self, numbers: Array, unit: object) -> Array:
         if numbers.dtype != np.int64:
             raise ValueError(f"times are whole numbers of 64 bits, got {numbers.dtype}")
         return numbers.astype(_dtype(unit, "mM"))
 
-    def _texts(self, items: Any, data: Any) -> Any:
+    def _texts(self, items: object, data: dict[str, object]) -> Array:
         dtype, shape = _dtype(data["dtype"], "OUS"), entry(data, "shape", COUNTS, self.path)
         if not isinstance(items, list) or len(items) != math.prod(shape):
             raise ValueError(f"a list of {math.prod(shape)} values, got {short(items)}")
@@ -93,7 +99,7 @@ class Reader:
         array[:] = items
         return array.astype(dtype).reshape(shape)
 
-    def _model(self, data: Any) -> Model:
+    def _model(self, data: dict[str, Any]) -> Model:
         arrays = {key: self.read(value) for key, value in data["arrays"].items()}
         described = {**data["model"], "own_metrics": []}  # `monitor` brings its own
         model = rebuilt(arrays, described, self.custom, self.path)
@@ -112,31 +118,33 @@ class Reader:
         if name in self.custom:
             return Metric(name, self.custom[name], mode=mode)
 
-        def missing(y: Any, prediction: Any) -> float:
+        def missing(y: Array, prediction: Array) -> float:
             raise StorageError(
                 f"the metric {name} is a function and not in the file: load(path, custom={{{name!r}: ...}})"
             )
 
         return Metric(name, missing, mode=mode)
 
-    def _object(self, name: str, state: dict[str, Any]) -> Any:
-        found = self.known.get(name)
-        if found is None:
+    def _object(self, name: str, state: dict[str, object]) -> object:
+        cls = self.classes.get(name)
+        if cls is None:
             raise StorageError(
                 f"{self.path} holds a {name!r:.80}, which pellucid does not know: a newer version's file?"
             )
         values = {key: self.read(value) for key, value in state.items()}
-        if is_dataclass(found):
-            return found(**values)
-        made: Any = object.__new__(found)
-        made.__dict__.update({key: () for key in FORGOTTEN if _takes(found, key)} | values)
-        return made
+        if name in UPGRADES:
+            values = UPGRADES[name](values)
+        if not issubclass(cls, BaseEstimator):
+            return cls(**values)
+        estimator = cls()  # parameters that the file lacks are the class's own
+        estimator.__dict__.update(values)
+        return estimator
 
-    def _wrong(self, data: Any) -> StorageError:
+    def _wrong(self, data: object) -> StorageError:
         return StorageError(f"{self.path}: {short(data)} is not what pellucid writes")
 
 
-def _dtype(name: Any, kinds: str) -> np.dtype[Any]:
+def _dtype(name: object, kinds: str) -> np.dtype[Any]:
     """A dtype by its short name, of one of these kinds."""
     if not (isinstance(name, str) and DTYPE.fullmatch(name)) or (dtype := np.dtype(name)).kind not in kinds:
         raise ValueError(f"a dtype of kind {', '.join(kinds)}, got {short(name)}")
@@ -145,8 +153,3 @@ def _dtype(name: Any, kinds: str) -> np.dtype[Any]:
 
 def _equal(progress: Progress) -> bool:
     return all(np.array_equal(progress.raw[k], progress.shown[k]) for k in progress.raw)
-
-
-def _takes(cls: Any, name: str) -> bool:
-    names: list[str] = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
-    return name in names

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from pellucid.data.types import Array, Tree
 from pellucid.estimators.held import scorer
-from pellucid.estimators.reading import FORGOTTEN, Reader, text_room
+from pellucid.estimators.reading import Reader as Reader
 from pellucid.estimators.reading import StorageError as StorageError
+from pellucid.estimators.reading import text_room
 from pellucid.train import Metric, Model
 from pellucid.train.files.container import read, write
 from pellucid.train.files.models import described
@@ -27,6 +29,8 @@ from pellucid.train.files.records import ConfigError, describe
 from pellucid.train.model import Progress
 
 KIND = "estimator"
+FORGOTTEN = ("callbacks",)
+"""Parameters that are not stored."""
 
 
 @cache
@@ -36,6 +40,7 @@ def classes() -> dict[str, type]:
 
     from pellucid import estimators
     from pellucid.estimators import convergence
+    from pellucid.estimators.tables import encoding, layout
 
     ours = [one for one in vars(estimators).values() if isinstance(one, type) and not issubclass(one, Warning)]
     theirs = [
@@ -48,17 +53,19 @@ def classes() -> dict[str, type]:
         preprocessing.OrdinalEncoder,
         decomposition.PCA,
     ]
-    return {one.__name__: one for one in (*ours, *theirs, convergence.Curves, Progress)}
+    return {
+        one.__name__: one for one in (*ours, *theirs, layout.Layout, encoding.Encoding, convergence.Curves, Progress)
+    }
 
 
-def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save_estimator(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator, with all that it needs to predict and to go on learning."""
     writer = Writer()
     data = writer.write(estimator, type(estimator).__name__)
     write(path, writer.arrays, {"estimator": data}, KIND)
 
 
-def load_estimator(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Any:
+def load_estimator(path: str | os.PathLike[str], custom: Mapping[str, object] | None = None) -> BaseEstimator:
     """The estimator of a file."""
     arrays, data = read(path, KIND)
     try:
@@ -74,9 +81,10 @@ class Writer:
     """Values as JSON; arrays of numbers are put aside."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, Any] = {}
+        self.arrays: Tree = {}
 
-    def write(self, value: Any, where: str) -> Any:
+    def write(self, value: object, where: str) -> Any:
+        """A value as JSON has it; `where` it stands is said in errors."""
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
@@ -99,7 +107,7 @@ class Writer:
             return {"slice": [value.start, value.stop, value.step]}
         return self._object(value, where)
 
-    def _array(self, array: Any, where: str) -> Any:
+    def _array(self, array: Array, where: str) -> dict[str, Any]:
         if array.dtype.kind in "biuf":
             name = str(len(self.arrays))
             self.arrays[name] = np.asarray(array, order="C")  # a number stays one, not an array of one
@@ -113,7 +121,7 @@ class Writer:
         kind = "O" if roomy else array.dtype.str
         return {"texts": self.write(items, where), "shape": list(array.shape), "dtype": kind}
 
-    def _object(self, value: Any, where: str) -> Any:
+    def _object(self, value: object, where: str) -> dict[str, Any] | None:
         name = type(value).__name__
         if isinstance(value, Model):
             arrays, data = described(value)
@@ -134,7 +142,8 @@ class Writer:
             raise StorageError(f"{where} is {value!r:.100}, which cannot be stored: {error}") from error
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    if is_dataclass(value):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
-    return {k: v for k, v in vars(value).items() if k not in FORGOTTEN}
+def _fields(value: object) -> dict[str, object]:
+    """Attributes of an estimator, with all that was learned; fields of a record."""
+    if isinstance(value, BaseEstimator):
+        return {name: one for name, one in vars(value).items() if name not in FORGOTTEN}
+    return {one.name: getattr(value, one.name) for one in fields(value)}  # type: ignore[arg-type]

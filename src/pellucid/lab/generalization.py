@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from pellucid.estimators.ensembles.bias import BiasVariance, bias_variance
+from pellucid.estimators.ensembles.bias_variance import BiasVariance, bias_variance
 from pellucid.lab.costs import text_table
 from pellucid.markup import Brief
 

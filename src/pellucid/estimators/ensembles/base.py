@@ -20,9 +20,9 @@ from sklearn.utils.validation import (
 from pellucid.amounts import is_number, is_whole
 from pellucid.data.sparse import dense
 from pellucid.estimators.classifier import DataWarning
+from pellucid.estimators.ensembles.member_spread import MemberReport, compare
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
-from pellucid.estimators.ensembles.shares import Share, bags, folds
-from pellucid.estimators.ensembles.spread import MemberReport, compare
+from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.inputs import checked, checked_rows, checked_weights, unchanged_on_failure
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.settings import check_no_checkpoint

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pellucid import optim
 from pellucid.estimators.build import training_settings
-from pellucid.estimators.ensembles.shares import Share
+from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback, Run
 from pellucid.train.many import side_by_side

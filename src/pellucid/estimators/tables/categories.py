@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
+from pellucid.data.types import Array
 
-def one_hot_encoder(categories: list[list[str]]) -> Any:
+
+def one_hot_encoder(categories: list[list[str]]) -> OneHotEncoder | None:
     """For columns of these categories; what is unknown or None becomes zeros. None for no columns."""
-    if not categories:
-        return None
-    encoder = OneHotEncoder(categories=_arrays(categories), handle_unknown="ignore", sparse_output=False)
-    return encoder.fit(_one_row(categories))
+    return _fitted(OneHotEncoder(handle_unknown="ignore", sparse_output=False), categories)
 
 
-def code_encoder(categories: list[list[str]]) -> Any:
+def code_encoder(categories: list[list[str]]) -> OrdinalEncoder | None:
     """For columns of these categories: 0, 1, ...; what is unknown or None becomes -1. None for no columns."""
+    unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -1}
+    return _fitted(OrdinalEncoder(**unknown), categories)
+
+
+def _fitted(encoder: OneHotEncoder | OrdinalEncoder, categories: list[list[str]]) -> OneHotEncoder | OrdinalEncoder:
+    """The encoder for these categories, fitted on a row that has the first of each; None for no columns."""
     if not categories:
         return None
-    encoder = OrdinalEncoder(
-        categories=_arrays(categories),
-        handle_unknown="use_encoded_value",
-        unknown_value=-1,
-        encoded_missing_value=-1,
-    )
-    return encoder.fit(_one_row(categories))
+    encoder.set_params(categories=[np.array(names, object) for names in categories])
+    return encoder.fit(np.array([[names[0] for names in categories]], object))
 
 
-def paired(hot: Any, sizes: list[int]) -> Any:
+def paired(hot: Array, sizes: list[int]) -> Array:
     """One-hot columns, but where there are two categories, one column of -1 and +1.
 
     >>> paired(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), [2, 1]).tolist()
@@ -39,18 +37,9 @@ def paired(hot: Any, sizes: list[int]) -> Any:
     return np.column_stack([part[:, 1:] - part[:, :1] if part.shape[1] == 2 else part for part in parts])
 
 
-def stacked(values: dict[str, Any], names: list[str]) -> Any:
+def stacked(values: dict[str, Array], names: list[str]) -> Array:
     """Columns of texts side by side.   -> (n, names)"""
-    made = np.empty((len(values[names[0]]), len(names)), object)
+    columns = np.empty((len(values[names[0]]), len(names)), object)
     for j, name in enumerate(names):
-        made[:, j] = values[name]
-    return made
-
-
-def _arrays(categories: list[list[str]]) -> list[Any]:
-    return [np.array(found, object) for found in categories]
-
-
-def _one_row(categories: list[list[str]]) -> Any:
-    """Something to fit an encoder on whose categories are given."""
-    return np.array([[found[0] for found in categories]], object)
+        columns[:, j] = values[name]
+    return columns

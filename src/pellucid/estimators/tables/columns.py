@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from pellucid.data.inputs import refuse_containers
+from pellucid.data.types import Array, ArrayLike
 
 NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)
@@ -23,7 +24,7 @@ class Table(NamedTuple):
     """Columns as arrays. `named`: the names are the user's; else they are x0, x1, ... in order."""
 
     names: list[str]
-    columns: list[Any]
+    columns: list[Array]
     texts: list[bool]  # columns declared as categories or texts, whatever their values look like
     named: bool
 
@@ -31,9 +32,13 @@ class Table(NamedTuple):
     def rows(self) -> int:
         return len(self.columns[0])
 
-    def take(self, rows: Any) -> Table:
+    def take(self, rows: Array) -> Table:
         """Some of the rows."""
         return self._replace(columns=[column[rows] for column in self.columns])
+
+    def renamed(self, names: list[str]) -> Table:
+        """The same columns under other names."""
+        return self._replace(names=names)
 
     def refuse_infinite(self) -> None:
         """Raise for the first infinite number."""
@@ -42,13 +47,7 @@ class Table(NamedTuple):
                 numbers(name, column)
 
 
-def is_frame(X: Any) -> bool:
-    """A data frame with names (pandas, polars, anything narwhals knows); those numbered 0, 1, ... count as arrays."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)
-
-
-def read_table(X: Any, who: str) -> Table:
+def read_table(X: ArrayLike, who: str) -> Table:
     """The columns of a data frame or of an array (n, features).
 
     >>> read_table(np.array([[1.0, 2.0], [3.0, 4.0]]), "doc").names
@@ -69,7 +68,7 @@ def read_table(X: Any, who: str) -> Table:
     return Table([f"x{j}" for j in range(len(columns))], columns, [False] * len(columns), named=False)
 
 
-def _from_frame(frame: Any, who: str) -> Table:
+def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
     if not frame.columns or not len(frame):
         raise ValueError(
             f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) (shape={frame.shape}) while "
@@ -94,7 +93,7 @@ def _from_frame(frame: Any, who: str) -> Table:
     return Table(names, columns, texts, named)
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, NaT, pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -103,13 +102,13 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | Decimal) and value != value
 
 
-def kind_of(name: str, column: Any, text: bool) -> str:
+def kind_of(name: str, column: Array, text: bool) -> str:
     """One of KINDS. A column of Python objects is what all its values are; of mixed ones, categories."""
     if text or column.dtype.kind in "UST":
         return CATEGORY
-    known = {"b": BOOLEAN, "i": NUMERIC, "u": NUMERIC, "f": NUMERIC, "m": NUMERIC, "M": TIME}
-    if column.dtype.kind in known:
-        return known[column.dtype.kind]
+    by_dtype = {"b": BOOLEAN, "i": NUMERIC, "u": NUMERIC, "f": NUMERIC, "m": NUMERIC, "M": TIME}
+    if column.dtype.kind in by_dtype:
+        return by_dtype[column.dtype.kind]
     present = [value for value in column if not is_missing(value)]
     for kind, types in (
         (BOOLEAN, (bool, np.bool_)),
@@ -126,7 +125,7 @@ def kind_of(name: str, column: Any, text: bool) -> str:
     )
 
 
-def numbers(name: str, column: Any) -> Any:
+def numbers(name: str, column: Array) -> Array:
     """float64, missing ones NaN. Durations are seconds. Infinite values are refused."""
     if column.dtype.kind == "m":
         values = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
@@ -142,7 +141,7 @@ def numbers(name: str, column: Any) -> Any:
     return values
 
 
-def _number(name: str, row: int, value: Any) -> float:
+def _number(name: str, row: int, value: object) -> float:
     if is_missing(value):
         return np.nan
     if isinstance(value, datetime.timedelta):
@@ -157,31 +156,31 @@ def _number(name: str, row: int, value: Any) -> float:
     )
 
 
-def tokens(name: str, column: Any) -> Any:
+def tokens(name: str, column: Array) -> Array:
     """Categories as texts, missing ones None; 3, 3.0 and "3" are the same category."""
     if column.dtype.kind in "biuf":
-        found, places = np.unique(column, return_inverse=True)
-        return np.array([*map(_token, found), None], object)[:-1][places]
-    known: dict[Any, str | None] = {}
-    made = np.empty(len(column), object)
+        values, places = np.unique(column, return_inverse=True)
+        return np.array([*map(_token, values), None], object)[:-1][places]
+    texts: dict[tuple[type, object], str | None] = {}
+    categories = np.empty(len(column), object)
     for row, value in enumerate(column):
         if type(value) is str:
-            made[row] = value
+            categories[row] = value
             continue
         try:
             key = (type(value), value)  # True and 1 are equal, but not the same category
-            made[row] = known[key] if key in known else known.setdefault(key, _token(value))
+            categories[row] = texts[key] if key in texts else texts.setdefault(key, _token(value))
         except TypeError:
             if not is_missing(value):
                 raise TypeError(
                     f"column {name!r}: an argument must be a string or a number, got a {type(value).__name__} in row "
                     f"{row}: {value!r:.80}"
                 ) from None
-            made[row] = None
-    return made
+            categories[row] = None
+    return categories
 
 
-def _token(value: Any) -> str | None:
+def _token(value: object) -> str | None:
     if is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
@@ -196,23 +195,23 @@ def _token(value: Any) -> str | None:
     return str(value)
 
 
-def truths(name: str, column: Any) -> Any:
+def truths(name: str, column: Array) -> Array:
     """Texts "True" and "False", missing ones None; 1 and 0 are taken for them."""
-    found = tokens(name, column)
-    found[found == "1"], found[found == "0"] = "True", "False"
-    return found
+    texts = tokens(name, column)
+    texts[texts == "1"], texts[texts == "0"] = "True", "False"
+    return texts
 
 
-def times(name: str, column: Any) -> Any:
+def times(name: str, column: Array) -> Array:
     """datetime64[us], missing ones NaT."""
     if column.dtype.kind == "M":
         return column.astype("datetime64[us]")
-    made = np.full(len(column), np.datetime64("NaT", "us"))
+    moments = np.full(len(column), np.datetime64("NaT", "us"))
     for row, value in enumerate(column):
         if is_missing(value):
             continue
         if not isinstance(value, datetime.date | np.datetime64):
             raise TypeError(f"column {name!r} holds dates or times, got {value!r:.80} in row {row}")
-        plain: Any = value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
-        made[row] = np.datetime64(plain, "us")
-    return made
+        zoneless: Any = value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
+        moments[row] = np.datetime64(zoneless, "us")
+    return moments

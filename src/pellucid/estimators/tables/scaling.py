@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.amounts import check_number
+from pellucid.data.types import Array, ArrayLike, Floats
 from pellucid.estimators.inputs import checked_weights
 
 SCALINGS = ("robust", "standard", "quantile", "pca", "whiten", "centre", None)
 
 
-def weighted_quantiles(x: Any, shares: tuple[float, ...], weights: Any = None) -> Any:
+def weighted_quantiles(x: Floats, shares: tuple[float, ...], weights: Array | None = None) -> Floats:
     """Quantiles of each column, by linear interpolation; a row of weight 2 counts as two rows.   -> (shares, columns)
 
     >>> weighted_quantiles(np.array([[1.0], [2.0], [4.0]]), (0.5,), np.array([1, 0, 1])).tolist()
@@ -28,15 +28,15 @@ def weighted_quantiles(x: Any, shares: tuple[float, ...], weights: Any = None) -
         weights = weights * (len(weights) / np.sum(weights))  # shares, not counts: rows of weight 1 on average
     order = np.argsort(x, axis=0, kind="stable")
     last = np.cumsum(weights[order], axis=0)  # rows up to here, if each were repeated
-    made = np.empty((len(shares), x.shape[1]))
+    quantiles = np.empty((len(shares), x.shape[1]))
     for j in range(x.shape[1]):
         values, ends = x[order[:, j], j], last[:, j]
         for i, share in enumerate(shares):
             place = share * (ends[-1] - 1.0)
             low, high = np.searchsorted(ends, (np.floor(place), np.ceil(place)), side="right")
             low, high = min(low, len(values) - 1), min(high, len(values) - 1)
-            made[i, j] = values[low] + (place - np.floor(place)) * (values[high] - values[low])
-    return made
+            quantiles[i, j] = values[low] + (place - np.floor(place)) * (values[high] - values[low])
+    return quantiles
 
 
 class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -52,38 +52,39 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __init__(self, limit: float = 3.0) -> None:
         self.limit = limit
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SmoothRobustScaler:
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> SmoothRobustScaler:
         """Learn medians and scales. X: (n, features)"""
         check_number("a number above 0", above=True, limit=self.limit)
-        X = validate_data(self, X, dtype=(np.float64, np.float32))
-        if sample_weight is not None:
-            sample_weight = checked_weights(sample_weight, len(X))
-            X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
-            if not len(X):
+        x: Floats = validate_data(self, X, dtype=(np.float64, np.float32))
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(x))
+        if weights is not None:
+            x, weights = x[weights > 0], weights[weights > 0]
+            if not len(x):
                 raise ValueError("all sample weights are 0: nothing is left to learn from")
-        low, self.center_, high = weighted_quantiles(X, (0.25, 0.5, 0.75), sample_weight)
+        low, self.center_, high = weighted_quantiles(x, (0.25, 0.5, 0.75), weights)
         width = high - low
-        reach = 0.5 * (X.max(axis=0) - X.min(axis=0))
+        reach = 0.5 * (x.max(axis=0) - x.min(axis=0))
         width = np.where(width > 0, width, reach)
         self.scale_ = np.where(width > 0, width, np.inf)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: ArrayLike) -> Floats:
         """(n, features) -> (n, features), each within ±limit"""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         far = 1e9 * self.limit  # beyond it is the limit to the last digit, and squares would become infinite
         with np.errstate(over="ignore"):
-            z = np.clip((X - self.center_) / self.scale_, -far, far)
-        return (z / np.sqrt(1.0 + (z / self.limit) ** 2)).astype(X.dtype, copy=False)
+            z = np.clip((x - self.center_) / self.scale_, -far, far)
+        clipped: Floats = z / np.sqrt(1.0 + (z / self.limit) ** 2)
+        return clipped.astype(x.dtype, copy=False)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def make_scalers(scaling: str | None, rows: int) -> list[Any]:
+def make_scalers(scaling: str | None, rows: int) -> list[TransformerMixin]:
     """Transformers, one after the other, for the numeric columns.
 
     "centre" only subtracts the mean; "pca" turns standardised columns so that they are uncorrelated; "whiten" also
@@ -110,7 +111,7 @@ def make_scalers(scaling: str | None, rows: int) -> list[Any]:
     raise ValueError(f"scaling is one of {', '.join(map(repr, SCALINGS))}, got {scaling!r}")
 
 
-def fit_scalers(scalers: list[Any], X: Any, sample_weight: Any = None) -> Any:
+def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array | None = None) -> Array:
     """Fit them one after the other; returns X scaled. Weights count where a scaler has a use for them."""
     for scaler in scalers:
         if isinstance(scaler, StandardScaler | SmoothRobustScaler):

@@ -1,0 +1,123 @@
+"""How the columns of a table become rows of floats: medians and marks for what is missing, encoders, scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+
+from pellucid.data.types import Array
+from pellucid.estimators.tables.categories import code_encoder, one_hot_encoder, paired, stacked
+from pellucid.estimators.tables.layout import Layout
+from pellucid.estimators.tables.scaling import fit_scalers, make_scalers
+
+SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
+"""How far columns may reach: squares of less or more are no usual float64."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What was learned from a table. Columns of a row: numbers, marks of missing ones, one-hot columns, codes.
+
+    `marked` are the places of the numbers with a mark. The first `scaled` columns are scaled, into `scaled_out`.
+    """
+
+    layout: Layout
+    imputer: SimpleImputer | None
+    marked: list[int]
+    encoder: OneHotEncoder | None
+    coder: OrdinalEncoder | None
+    scalers: list[TransformerMixin]
+    scaled: int
+    scaled_out: int
+
+    def rows(self, values: dict[str, Array]) -> Array:
+        """Columns as their kind wants them, by name, as rows.   -> (n, columns of `names`)"""
+        unscaled = self.unscaled(self.layout.numbers(values), values)
+        scaled = unscaled[:, : self.scaled]
+        for scaler in self.scalers if self.scaled else ():
+            scaled = scaler.transform(scaled)
+        return self.joined(scaled, unscaled, values)
+
+    def unscaled(self, numbers: Array, values: dict[str, Array]) -> Array:
+        """Numbers imputed, marks, one-hot columns.   -> (n, numbers + ...)"""
+        filled = numbers if self.imputer is None else self.imputer.transform(numbers)
+        parts = [filled, np.isnan(numbers[:, self.marked]).astype(float)]
+        if self.encoder is not None:
+            names = self.layout.one_hot
+            hot = self.encoder.transform(stacked(values, names))
+            parts.append(paired(hot, list(map(len, self.layout.categories_of(names)))))
+        return np.column_stack(parts)
+
+    def joined(self, scaled: Array, unscaled: Array, values: dict[str, Array]) -> Array:
+        """Scaled columns, those that need no scale, and codes from 1 (0 is unknown or missing)."""
+        parts = [scaled, unscaled[:, self.scaled :]]
+        if self.coder is not None:
+            parts.append(self.coder.transform(stacked(values, self.layout.embedded)) + 1.0)
+        return np.column_stack(parts)
+
+    @property
+    def embedding_sizes(self) -> tuple[int, ...]:
+        """How many codes each of the last columns has."""
+        return tuple(len(names) + 1 for names in self.layout.categories_of(self.layout.embedded))
+
+    def names(self) -> list[str]:
+        """What the columns of `rows` are called."""
+        numbers, layout = self.layout.number_names(), self.layout
+        marks = [f"{numbers[place]}_missing" for place in self.marked]
+        for name, categories in zip(layout.one_hot, layout.categories_of(layout.one_hot), strict=True):
+            marks += [f"{name}_{one}" for one in (categories[1:] if len(categories) == 2 else categories)]
+        return [*(self._components() or numbers), *marks, *(f"{name}_code" for name in layout.embedded)]
+
+    @property
+    def n_numbers(self) -> int:
+        """How many of the first columns are numbers."""
+        return len(self._components() or self.layout.number_names())
+
+    def _components(self) -> list[str]:
+        """Names of principal components, where they take the place of the numbers."""
+        turned = self.scaled and any(isinstance(scaler, PCA) for scaler in self.scalers)
+        return [f"pca{i}" for i in range(self.scaled_out)] if turned else []
+
+
+def learn_encoding(
+    layout: Layout, values: dict[str, Array], scaling: str | None, *, marks: bool, weights: Array | None
+) -> tuple[Encoding, Array]:
+    """The encoding of these columns, and their rows. `marks`: are missing numbers marked by a column of their own?"""
+    numbers = layout.numbers(values)
+    _refuse_spans(layout.number_names(), numbers, scaling)
+    # of a date's columns the first stands for all
+    first = np.array([place == 0 for group in layout.number_groups() for place in range(len(group))], bool)
+    gone = np.isnan(numbers).any(axis=0) & first
+    encoding = Encoding(
+        layout,
+        imputer=SimpleImputer(strategy="median").fit(numbers) if numbers.shape[1] else None,
+        marked=np.flatnonzero(gone).tolist() if marks else [],
+        encoder=one_hot_encoder(layout.categories_of(layout.one_hot)),
+        coder=code_encoder(layout.categories_of(layout.embedded)),
+        scalers=make_scalers(scaling, len(numbers)),
+        scaled=0,
+        scaled_out=0,
+    )
+    unscaled = encoding.unscaled(numbers, values)
+    part = unscaled if scaling == "robust" else unscaled[:, : numbers.shape[1]]
+    scaled = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else part
+    encoding = replace(encoding, scaled=part.shape[1], scaled_out=scaled.shape[1])
+    return encoding, encoding.joined(scaled, unscaled, values)
+
+
+def _refuse_spans(names: list[str], numbers: Array, scaling: str | None) -> None:
+    """Raise for a column whose scale, or the square of it, is no number."""
+    low, high = SPANS.get(str(scaling), (0.0, np.inf))
+    with np.errstate(over="ignore"):
+        spans = np.nanmax(numbers, axis=0) - np.nanmin(numbers, axis=0) if numbers.size else np.empty(0)
+    for name, span in zip(names, spans, strict=True):
+        if span > 0 and not low < span < high:
+            raise ValueError(
+                f"column {name!r} spans {span:.3g}, which scaling={scaling!r} cannot reckon with: multiply it "
+                "by a power of ten, or use scaling='robust'"
+            )

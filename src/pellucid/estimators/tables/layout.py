@@ -1,0 +1,113 @@
+"""What the columns of a table are: their kinds, their categories, the parts of their dates. Learned in `fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.data.types import Array
+from pellucid.errors import PellucidError
+from pellucid.estimators.tables.columns import (
+    BOOLEAN,
+    CATEGORY,
+    KINDS,
+    NUMERIC,
+    TIME,
+    Table,
+    kind_of,
+    numbers,
+    times,
+    tokens,
+    truths,
+)
+from pellucid.estimators.tables.dates import DateUse, date_names, date_numbers, useful_parts
+
+READERS = {NUMERIC: numbers, CATEGORY: tokens, BOOLEAN: truths, TIME: times}
+
+
+class TableError(PellucidError, ValueError):
+    """Data that describe no preprocessor."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a table. All but `names` go by name, in an order that does not depend on that of the columns.
+
+    `names` are those of fit in their order, `named` says whether they are the user's. `one_hot` are the columns of few
+    categories; the other columns of categories become codes.
+    """
+
+    names: list[str]
+    named: bool
+    kinds: dict[str, str]
+    categories: dict[str, list[str]]
+    dates: dict[str, DateUse]
+    one_hot: list[str]
+
+    def __post_init__(self) -> None:
+        if not set(self.kinds.values()) <= set(KINDS) or set(self.kinds) != set(self.names):
+            raise TableError("the columns or their kinds are not what pellucid writes")
+
+    @property
+    def embedded(self) -> list[str]:
+        """Columns of many categories."""
+        return [name for name in self.categories if name not in self.one_hot]
+
+    def categories_of(self, names: Iterable[str]) -> list[list[str]]:
+        """The categories of these columns."""
+        return [self.categories[name] for name in names]
+
+    def numbers(self, values: dict[str, Array]) -> Array:
+        """Numbers and parts of dates, with NaN.   -> (n, numbers)"""
+        columns: list[Array] = []
+        for name, kind in self.kinds.items():
+            if kind == NUMERIC:
+                columns.append(values[name])
+            elif kind == TIME:
+                columns += date_numbers(values[name], self.dates[name])
+        rows = len(next(iter(values.values())))
+        return np.column_stack(columns) if columns else np.empty((rows, 0))
+
+    def number_groups(self) -> list[list[str]]:
+        """Names of the columns of `numbers`, those of each column of the table together."""
+        return [
+            [name] if kind == NUMERIC else date_names(name, self.dates[name])
+            for name, kind in self.kinds.items()
+            if kind in (NUMERIC, TIME)
+        ]
+
+    def number_names(self) -> list[str]:
+        """Names of the columns of `numbers`."""
+        return [name for group in self.number_groups() for name in group]
+
+
+def column_kinds(table: Table, categorical: set[str]) -> dict[str, str]:
+    """The kind of each column; those called `categorical` are categories, whatever they hold."""
+    by_name = dict(zip(table.names, zip(table.columns, table.texts, strict=True), strict=True))
+    order = sorted(table.names) if table.named else table.names
+    return {name: CATEGORY if name in categorical else kind_of(name, *by_name[name]) for name in order}
+
+
+def column_values(table: Table, kinds: dict[str, str]) -> dict[str, Array]:
+    """Columns by name, in the order of `kinds`, as their kind wants them."""
+    columns = dict(zip(table.names, table.columns, strict=True))
+    return {name: READERS[kind](name, columns[name]) for name, kind in kinds.items()}
+
+
+def learn_layout(table: Table, kinds: dict[str, str], values: dict[str, Array], one_hot_max: int) -> Layout:
+    """Categories and parts of dates. Columns of up to `one_hot_max` categories, and truth values, are one-hot."""
+    categories = {
+        name: ["False", "True"] if kind == BOOLEAN else sorted(set(values[name].tolist()) - {None})
+        for name, kind in kinds.items()
+        if kind in (BOOLEAN, CATEGORY)
+    }
+    return Layout(
+        names=list(table.names),
+        named=table.named,
+        kinds=kinds,
+        categories=categories,
+        dates={name: useful_parts(values[name]) for name, kind in kinds.items() if kind == TIME},
+        one_hot=[k for k, names in categories.items() if len(names) <= one_hot_max or kinds[k] == BOOLEAN],
+    )
