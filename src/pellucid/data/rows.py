@@ -127,5 +127,6 @@ def only_class(y: Any) -> int | None:
 def warn_of_one_class(label: Any) -> None:
     """There is nothing to tell apart."""
     notice(
-        f"y has one class only, {label!r}: every prediction will be that class. Give rows of another class.", DataWarning
+        f"y has one class only, {label!r}: every prediction will be that class. Give rows of another class.",
+        DataWarning,
     )

@@ -73,9 +73,11 @@ def _ordered(cls: type[Parameters]) -> dict[str, Parameter]:
     every: dict[str, Parameter] = {}
     for base in reversed(cls.__mro__):
         every |= vars(base).get("own_parameters", {})
-    order = list(every)
-    for name in [name for name, value in every.items() if value.after in every]:
-        order.remove(name)
+    order = [name for name, one in every.items() if one.after not in every]
+    waiting = [name for name in every if name not in order]
+    while waiting:  # each as soon as the one that it follows has its place
+        name = next(name for name in waiting if every[name].after in order)
+        waiting.remove(name)
         order.insert(order.index(every[name].after) + 1, name)
     return {name: every[name] for name in order}
 

@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid.data.types import Array, Tree
-from pellucid.estimators.held import scorer
 from pellucid.estimators.reading import Reader as Reader
 from pellucid.estimators.reading import StorageError as StorageError
 from pellucid.estimators.reading import text_room
+from pellucid.estimators.recipe import scorer
 from pellucid.train import Metric, Model
 from pellucid.train.files.container import read, write
 from pellucid.train.files.models import described
@@ -39,7 +39,7 @@ def classes() -> dict[str, type]:
     from sklearn import decomposition, impute, preprocessing
 
     from pellucid import estimators
-    from pellucid.estimators import convergence
+    from pellucid.estimators import calibration, class_target, convergence, fitted, number_target
     from pellucid.estimators.tables import encoding, layout
 
     ours = [one for one in vars(estimators).values() if isinstance(one, type) and not issubclass(one, Warning)]
@@ -53,9 +53,18 @@ def classes() -> dict[str, type]:
         preprocessing.OrdinalEncoder,
         decomposition.PCA,
     ]
-    return {
-        one.__name__: one for one in (*ours, *theirs, layout.Layout, encoding.Encoding, convergence.Curves, Progress)
-    }
+    records = [
+        fitted.Fitted,
+        calibration.Calibration,
+        class_target.ClassTarget,
+        number_target.NumberTarget,
+        number_target.Units,
+        convergence.Curves,
+        layout.Layout,
+        encoding.Encoding,
+        Progress,
+    ]
+    return {one.__name__: one for one in (*ours, *theirs, *records)}
 
 
 def save_estimator(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:

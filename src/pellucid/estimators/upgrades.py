@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from pellucid.estimators.calibration import Calibration
+from pellucid.estimators.class_target import ClassTarget
+from pellucid.estimators.classifier import MLPClassifier
+from pellucid.estimators.compat import COMPAT
+from pellucid.estimators.fitted import Fitted
+from pellucid.estimators.number_target import NumberTarget, Units
+from pellucid.estimators.parameters import Parameters
+from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.tables.encoding import Encoding
 from pellucid.estimators.tables.layout import Layout
+from pellucid.estimators.tables.tabular import TabularMLPClassifier, TabularMLPRegressor
+from pellucid.estimators.target import Target
 
 LAYOUT = {
     "names": "_names",
@@ -39,5 +50,54 @@ def _table_preprocessor(state: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name not in old} | {"_encoding": encoding}
 
 
-UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"TablePreprocessor": _table_preprocessor}
+COLUMNS = ("n_features_in_", "feature_names_in_")
+
+
+def _network(state: dict[str, Any]) -> dict[str, Any]:
+    """An MLPClassifier or MLPRegressor that kept all it knew as attributes of its own."""
+    if "model_" not in state:
+        return state
+    model, outputs, told = state["model_"], state["n_outputs_"], state["_calibration"]
+    target: Target = NumberTarget(model.loss, outputs)
+    if "classes_" in state:
+        several, compat = state["_kind"] == "multilabel", COMPAT[state["compat"]]
+        target = ClassTarget(model.loss, outputs, state["classes_"], several, compat.strata_of_two)
+    fitted = Fitted(
+        model,
+        target,
+        state["_metric"],
+        state["_curves"],
+        epochs=state["n_iter_"],
+        limit=state["max_iter"],
+        early=bool(state["early_stopping"]),
+        seed=state["_seed"],
+        drawn=state["_drawn"],
+        calibration=Calibration(told.get("temperature", 1.0), told.get("residuals")),
+    )
+    return _parameters(state, MLPClassifier if "classes_" in state else MLPRegressor) | {"_fitted": fitted}
+
+
+def _table(state: dict[str, Any]) -> dict[str, Any]:
+    """A table estimator with another estimator inside."""
+    if "estimator_" not in state:
+        return state
+    fitted = state["estimator_"].fitted
+    kind: type[Parameters] = TabularMLPClassifier
+    if "_shift" in state:
+        kind, units = TabularMLPRegressor, Units(state["_shift"], state["_factor"])
+        fitted = replace(fitted, target=replace(fitted.target, units=units))
+    return _parameters(state, kind) | {"_fitted": fitted, "preprocessor_": state["preprocessor_"]}
+
+
+def _parameters(state: dict[str, Any], kind: type[Parameters]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name in kind.declared or name in COLUMNS}
+
+
+UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "TablePreprocessor": _table_preprocessor,
+    "MLPClassifier": _network,
+    "MLPRegressor": _network,
+    "TabularMLPClassifier": _table,
+    "TabularMLPRegressor": _table,
+}
 """By the name of the class: from the attributes or fields in a file to those that the class has now."""

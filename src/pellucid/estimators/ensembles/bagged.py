@@ -11,10 +11,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
+from pellucid.estimators.calibration import radius
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
 from pellucid.estimators.regressor import MLPRegressor
-from pellucid.estimators.uncertainty import radius
 
 DOC = """
 

@@ -23,7 +23,7 @@ from pellucid.estimators.classifier import DataWarning
 from pellucid.estimators.ensembles.member_spread import MemberReport, compare
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
-from pellucid.estimators.inputs import checked, checked_rows, checked_weights, unchanged_on_failure
+from pellucid.estimators.inputs import checked, checked_rows, checked_weights
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.settings import check_no_checkpoint
 
@@ -99,9 +99,14 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseEnsemble:
         """Train the members, one on each of `n_jobs` threads.   X: (n, features), y: (n,) or (n, outputs)"""
         self._check_parameters()
-        with unchanged_on_failure(self):
+        before = dict(vars(self))
+        try:
             X, y = self._checked(X, y)
             self._fit(X, y, self._weights(X, sample_weight))
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         return self
 
     def _fit(self, X: Any, y: Any, weights: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import threading
 import warnings
@@ -18,7 +17,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid import optim
-from pellucid.estimators.build import training_settings
 from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback, Run
@@ -119,17 +117,20 @@ def snapshots(estimator: Any, X: Any, y: Any, weights: Any, count: int) -> list[
     cycles = Cycles(count, epochs)
     trained = clone(estimator)
     schedule = optim.Cosine(_rate(estimator), steps=optim.Epochs(epochs * count), restarts=count - 1)
+    settings = estimator.training or TrainingSettings()
     trained.set_params(
         max_iter=epochs * count + 1,  # the callback stops it one epoch before, at the end of the last cycle
         n_iter_no_change=math.inf,
         learning_rate="constant",
         early_stopping=False,
-        training=TrainingSettings(**{**training_settings(estimator).get_params(deep=False), "schedule": schedule}),
+        training=TrainingSettings(
+            **{**(estimator.training or TrainingSettings()).get_params(deep=False), "schedule": schedule}
+        ),
         callbacks=[*estimator.callbacks, cycles],
     )
     trained.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
     trained.set_params(callbacks=estimator.callbacks)
-    return [_with_parameters(trained, *kept) for kept in cycles.kept]
+    return [trained.with_parameters(*kept) for kept in cycles.kept]
 
 
 def _rate(estimator: Any) -> float:
@@ -138,15 +139,6 @@ def _rate(estimator: Any) -> float:
     rule = given.rule if isinstance(given, optim.Optimizer) else given
     rate = rule.lr if isinstance(rule, optim.Rule) else estimator.learning_rate_init
     return float(rate(0) if isinstance(rate, optim.Schedule) else rate)
-
-
-def _with_parameters(estimator: Any, params: dict[str, Any], state: dict[str, Any]) -> Any:
-    """A fitted estimator once more, with other parameters."""
-    member, model = copy.copy(estimator), copy.copy(estimator.model_)
-    model.params, model.state, model.progress = params, state, None
-    model.compiled = model.compiled  # sessions of its own
-    member.model_ = model
-    return member
 
 
 # warnings

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
 from pellucid.estimators.tables.base import BaseTabularMLP
 
-GROUPS = {"training": TrainingSettings, "network": NetworkSettings}
+GROUPS: dict[str, type[TrainingSettings | NetworkSettings]] = {"training": TrainingSettings, "network": NetworkSettings}
 """Parameters that hold settings of their own."""
 
 

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid.amounts import is_whole
-from pellucid.estimators.solve import NON_FINITE
+from pellucid.estimators.training import NON_FINITE
 from pellucid.estimators.tuning.space import with_settings
 from pellucid.train import Callback, Run
 from pellucid.train.loop.loop import HALT
