@@ -123,9 +123,7 @@ def snapshots(estimator: Any, X: Any, y: Any, weights: Any, count: int) -> list[
         n_iter_no_change=math.inf,
         learning_rate="constant",
         early_stopping=False,
-        training=TrainingSettings(
-            **{**(estimator.training or TrainingSettings()).get_params(deep=False), "schedule": schedule}
-        ),
+        training=TrainingSettings(**{**settings.get_params(deep=False), "schedule": schedule}),
         callbacks=[*estimator.callbacks, cycles],
     )
     trained.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
