@@ -17,7 +17,7 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
-from pellucid.nn.losses.link import IDENTITY, LINKS, Link, LinkKind, kind_of
+from pellucid.nn.losses.link import IDENTITY, LINKS, Link, kind_of
 from pellucid.records import Record
 
 Kind = TypeVar("Kind", bound="Loss")
@@ -149,15 +149,6 @@ class Own(Loss):
     own_link: Any = None
     like: Loss | None = None
     name: str = "own"
-    link_as: tuple[str, ...] = ()  # name and kind of the link, as texts for files; (): by its function and `like`
-
-    def __post_init__(self) -> None:
-        if isinstance(self.own_link, Link):
-            object.__setattr__(self, "link_as", (self.own_link.name, self.own_link.kind.value))
-            object.__setattr__(self, "own_link", self.own_link.function)
-        kinds = [kind.value for kind in LinkKind]
-        if self.link_as and not (len(self.link_as) == 2 and self.link_as[1] in kinds):
-            raise ValueError(f"{self.name}: link_as is (), or a name and a kind out of {kinds}, got {self.link_as!r}")
 
     @property
     def per_output(self) -> int:
@@ -171,8 +162,8 @@ class Own(Loss):
     def link(self) -> Link:  # type: ignore[override]
         if self.own_link is None:
             return self.like.link if self.like else IDENTITY
-        if self.link_as:
-            return Link(self.link_as[0], self.own_link, LinkKind(self.link_as[1]))
+        if isinstance(self.own_link, Link):
+            return self.own_link
         name = str(getattr(self.own_link, "__name__", "own")).strip("<>")
         return Link(name, self.own_link, self.like.link.kind if self.like else kind_of(self.own_link))
 
