@@ -25,8 +25,11 @@ from pellucid.optim.rules.adaptive import Adagrad as Adagrad
 from pellucid.optim.rules.adaptive import Lion as Lion
 from pellucid.optim.rules.adaptive import RMSprop as RMSprop
 from pellucid.optim.rules.descent import SGD as SGD
-from pellucid.optim.rules.descent import Momentum as Momentum
-from pellucid.optim.rules.descent import Nesterov as Nesterov
+from pellucid.optim.rules.momentum import AverageMomentum as AverageMomentum
+from pellucid.optim.rules.momentum import Momentum as Momentum
+from pellucid.optim.rules.momentum import Nesterov as Nesterov
+from pellucid.optim.rules.momentum import VelocityMomentum as VelocityMomentum
+from pellucid.optim.rules.momentum import VelocityNesterov as VelocityNesterov
 from pellucid.optim.rules.rule import Rule as Rule
 from pellucid.optim.rules.sklearn import SklearnAdam as SklearnAdam
 from pellucid.optim.rules.sklearn import SklearnSGD as SklearnSGD
