@@ -9,7 +9,6 @@ from pellucid.optim.links import ClipValue as ClipValue
 from pellucid.optim.links import Constraint as Constraint
 from pellucid.optim.links import Link as Link
 from pellucid.optim.links import WeightDecay as WeightDecay
-from pellucid.optim.numbers import like as like
 from pellucid.optim.optimizer import Optimizer as Optimizer
 from pellucid.optim.optimizer import chain as chain
 from pellucid.optim.optimizer import optimizer as optimizer
@@ -56,3 +55,4 @@ from pellucid.optim.schedules.schedule import Number as Number
 from pellucid.optim.schedules.schedule import Schedule as Schedule
 from pellucid.optim.schedules.table import SCHEDULES as SCHEDULES
 from pellucid.optim.schedules.table import schedule as schedule
+from pellucid.precision import like as like

@@ -10,12 +10,13 @@ import numpy as np
 
 from pellucid.errors import ShapeError
 from pellucid.lookup import look_up
+from pellucid.named_arrays import Arrays, chosen
 from pellucid.optim.groups import Group, factors
 from pellucid.optim.links import Accumulate, Link
-from pellucid.optim.numbers import Arrays, chosen, like
 from pellucid.optim.rules.rule import Rule
 from pellucid.optim.rules.table import RULES
 from pellucid.optim.schedules.schedule import Schedule, fitted
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Optimizer:
     def init(self, params: Arrays) -> Arrays:
         """The state ahead of the first step, flat: "rule.hidden1.weight.m", "ema.hidden1.weight"."""
         for group in self.groups:
-            chosen("Group", group.on, params)
+            chosen(group.on, params, "Group")
         state = {}
         for name, w in params.items():
             for entry, value in self.rule.init(w).items():

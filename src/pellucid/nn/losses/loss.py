@@ -18,6 +18,7 @@ from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
 from pellucid.nn.losses.link import IDENTITY, LINKS, Link, kind_of
+from pellucid.precision import like
 from pellucid.records import Record
 
 Kind = TypeVar("Kind", bound="Loss")
@@ -201,13 +202,6 @@ def _as_written(cls: type[Loss]) -> Callable[[Loss], Link]:
 def _of(attribute: Any, loss: Loss) -> Any:
     """What an attribute of a class is for one of its objects: a method bound, a property read."""
     return attribute.__get__(loss, type(loss)) if hasattr(attribute, "__get__") else attribute
-
-
-def like(value: Any, array: Any) -> Any:
-    """A number or an array in the dtype of another; Python numbers have none and pass."""
-    if not hasattr(value, "dtype") or value.dtype == array.dtype:
-        return value
-    return value.astype(array.dtype)
 
 
 def must(loss: Loss, setting: str, is_: str, fine: Callable[[Any], bool]) -> None:

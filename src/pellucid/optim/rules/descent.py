@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.optim.numbers import Array, Arrays, like
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
 from pellucid.optim.rules.rule import Rule
 from pellucid.optim.schedules.schedule import Number
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pellucid.optim.numbers import Array, Arrays, check_choice, like
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
+from pellucid.optim.checks import check_choice
 from pellucid.optim.rules.rule import Rule, counts, zeros
 from pellucid.optim.schedules.schedule import Number
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)

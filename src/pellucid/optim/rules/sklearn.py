@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pellucid.optim.numbers import Array, Arrays, like
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
 from pellucid.optim.rules.adam import AdamFamily
 from pellucid.optim.rules.rule import Rule, zeros
 from pellucid.optim.schedules.schedule import Number
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)
