@@ -82,18 +82,18 @@ class Loss(Record, ABC):
 
     def per_sample(self, scores: Any, y: Any) -> Any:
         """The loss of every sample.   scores: (n, k), y: as prepared -> (n,), in the dtype of the scores"""
-        found, wanted = tuple(y.shape), tuple(scores.shape)
-        if len(wanted) != 2:
-            raise ShapeError(f"{self.name}: scores have shape (n, outputs), got {format_shape(wanted)}")
-        rows_fit = found[:1] == wanted[:1]
+        target, shape = tuple(y.shape), tuple(scores.shape)
+        if len(shape) != 2:
+            raise ShapeError(f"{self.name}: scores have shape (n, outputs), got {format_shape(shape)}")
+        rows_fit = target[:1] == shape[:1]
         if not rows_fit or not (
-            (len(found) == 2 and found[1] * self.per_output == wanted[1]) or (len(found) == 1 and self.labels)
+            (len(target) == 2 and target[1] * self.per_output == shape[1]) or (len(target) == 1 and self.labels)
         ):
             raise ShapeError(
-                f"{self.name}: scores of shape {format_shape(wanted)} do not fit a target of shape "
-                f"{format_shape(found)}: use y = loss.prepare(y), and a network with {self.name}'s number of outputs"
+                f"{self.name}: scores of shape {format_shape(shape)} do not fit a target of shape "
+                f"{format_shape(target)}: use y = loss.prepare(y), and a network with {self.name}'s number of outputs"
             )
-        return self.each(scores, like(y, scores) if len(found) == 2 else y)
+        return self.each(scores, like(y, scores) if len(target) == 2 else y)
 
     def __call__(self, scores: Any, y: Any, weights: Any = None) -> Any:
         """The mean over samples.   scores: (n, k), y: as prepared, weights: (n,) or None -> ()"""
@@ -111,10 +111,10 @@ class Loss(Record, ABC):
 
     def with_(self: Kind, **settings: Any) -> Kind:
         """The same loss with other settings. A setting may be a traced number, so that it can follow a schedule."""
-        known = [one.name for one in fields(self)] if is_dataclass(self) else list[str]()
+        names = [one.name for one in fields(self)] if is_dataclass(self) else list[str]()
         for key in settings:
-            if key not in known:
-                raise ValueError(f"{self.name} has no setting {key!r}: it has {', '.join(known) or 'none'}")
+            if key not in names:
+                raise ValueError(f"{self.name} has no setting {key!r}: it has {', '.join(names) or 'none'}")
         return replace(self, **settings)  # type: ignore[type-var]
 
     @staticmethod
