@@ -437,7 +437,7 @@ def test_identities(x):
 @pytest.fixture
 def table(monkeypatch):
     """A copy of the table to write into."""
-    from pellucid.nn import activations
+    from pellucid.nn.activations import activation as activations
 
     copy = dict(nn.ACTIVATIONS)
     monkeypatch.setattr(activations, "ACTIVATIONS", copy)

@@ -11,7 +11,7 @@ from scipy import special
 from pellucid import nn
 from pellucid.graph.numpy_api import log_softmax
 from pellucid.nn.losses.link import IDENTITY, LINKS, SIGMOID, SIGMOID_OR_SOFTMAX, SOFTMAX, Link, LinkKind
-from pellucid.train.files.records import describe, restore
+from pellucid.train.files.records import ConfigError, describe, restore
 from pellucid.train.metrics import classes, is_classifier
 
 RNG = np.random.default_rng(0)
@@ -54,6 +54,12 @@ def test_a_name_says_nothing_about_the_kind(link):
     assert nn.check_pairing("softmax", loss) is None
 
 
+def test_what_a_link_is_made_of():
+    for function, kind in ((3, LinkKind.NUMBERS), (design, "numbers")):
+        with pytest.raises(TypeError, match="Link: expects a function of scores and a kind"):
+            Link("own", function, kind)
+
+
 def test_every_loss_of_the_table():
     kinds = {
         "identity": LinkKind.NUMBERS,
@@ -94,11 +100,14 @@ def test_a_link_is_stored_with_its_name_and_kind():
     assert again == loss
     assert again.link == loss.link
     assert pickle.loads(pickle.dumps(loss)).link == loss.link
-    plain = describe(nn.loss(squares, link=design))
-    del plain["link_as"]  # as files had it before
-    assert restore(plain, {"squares": squares, "design": design}) == nn.loss(squares, link=design)
-    with pytest.raises(ValueError, match=r"link_as is \(\), or a name and a kind"):
-        loss.with_(link_as=("shares", "wishes"))
+    ours = nn.loss(squares, link=nn.LINKS["softmax"])
+    assert restore(describe(ours), {"squares": squares}) == ours
+    assert describe(nn.loss(squares, link=design)).keys() == {"type", "function", "own_link", "like", "name"}
+    for wrong in ({"kind": "WISHES"}, {"function": 3}, {"name": "wishes", "function": None}, {"more": 1}):
+        data = describe(loss)
+        data["own_link"] = {key: value for key, value in (data["own_link"] | wrong).items() if value is not None}
+        with pytest.raises(ConfigError):
+            restore(data, {"squares": squares, "design": design})
 
 
 @dataclass(frozen=True)

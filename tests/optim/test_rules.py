@@ -137,7 +137,10 @@ def sklearn_adam(w, gs, lr, beta1=0.9, beta2=0.999, eps=1e-8):
 CASES = {
     "sgd": (sgd, [{"lr": 0.1}]),
     "momentum": (momentum, [{"lr": 0.05, "beta": 0.8, "form": form} for form in ("gradient", "velocity", "average")]),
+    "velocity_momentum": (momentum, [{"lr": 0.05, "beta": 0.8}]),
+    "average_momentum": (momentum, [{"lr": 0.05, "beta": 0.8}]),
     "nesterov": (nesterov, [{"lr": 0.05, "beta": 0.8, "form": form} for form in ("gradient", "velocity")]),
+    "velocity_nesterov": (nesterov, [{"lr": 0.05, "beta": 0.8}]),
     "adagrad": (adagrad, [{"lr": 0.3}, {"lr": 0.3, "start": 0.1, "eps": 0.01, "eps_inside": True}]),
     "rmsprop": (
         rmsprop,
@@ -193,7 +196,10 @@ def rosenbrock(p):
 SOLVED = {  # settings for the parabola and for Rosenbrock's valley from (-1, 1), and how many steps there
     "sgd": ({"lr": 0.3}, {"lr": 2e-3}, 12000),
     "momentum": ({"lr": 0.1}, {"lr": 5e-4}, 4000),
+    "velocity_momentum": ({"lr": 0.1}, {"lr": 5e-4}, 4000),
+    "average_momentum": ({"lr": 0.1}, {"lr": 5e-4}, 4000),
     "nesterov": ({"lr": 0.1}, {"lr": 5e-4}, 4000),
+    "velocity_nesterov": ({"lr": 0.1}, {"lr": 5e-4}, 4000),
     "adagrad": ({"lr": 1.0}, {"lr": 0.5}, 12000),
     "rmsprop": ({"lr": optim.Cosine(0.1, steps=300)}, {"lr": optim.Cosine(0.01, steps=6000)}, 6000),
     "adadelta": ({"lr": 10.0}, {"lr": optim.Cosine(5.0, steps=12000), "beta": 0.99}, 12000),

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from pellucid import nn, optim
+from pellucid.nn.initialisers.initializer import scaled
 from pellucid.train.files.records import TAGS, ConfigError, describe, known_classes, restore
 
 
@@ -398,7 +399,7 @@ def test_a_table_activation_with_another_function_is_not_taken_for_the_one_in_th
 def test_initializers_of_ones_own():
     for own in (
         nn.Initializer("he", lambda rng, shape, i, o, gain: np.ones(shape)),
-        nn.initialisers.initializer.scaled(lambda i, o, gain: 7.0, name="mine"),
+        scaled(lambda i, o, gain: 7.0, name="mine"),
         nn.Initializer("constant(0.1)", lambda rng, shape, i, o, gain: np.ones(shape)),
     ):
         with pytest.raises(ConfigError, match="a function"):

@@ -70,8 +70,10 @@ class Traced:
         if free:
             self.outputs = []
         mine = {id(d) for d in seeds.values()}  # not to be handed out again
-        found = pull(self.tape, seeds, free=free)
-        return [[_own(found[i], mine) if i in found else np.zeros_like(x)[()] for i, x in group] for group in leaves]
+        by_place = pull(self.tape, seeds, free=free)
+        return [
+            [_own(by_place[i], mine) if i in by_place else np.zeros_like(x)[()] for i, x in group] for group in leaves
+        ]
 
     def _seeds(self, adjoints: Sequence[Any]) -> dict[int, Any]:
         """Adjoints by position on the tape; two outputs may be the same variable."""
@@ -83,9 +85,9 @@ class Traced:
 
     def push(self, tangents: dict[int, Any]) -> list[Any]:
         """For tangents of input leaves (by position on the tape; absent: zero) those of the output leaves."""
-        found = push(self.tape, tangents)
+        by_place = push(self.tape, tangents)
         return [
-            found[out.index] if self.depends(out) and out.index in found else np.zeros_like(self.plain(out))
+            by_place[out.index] if self.depends(out) and out.index in by_place else np.zeros_like(self.plain(out))
             for out in self.outputs
         ]
 
@@ -129,15 +131,15 @@ def _differentiable(leaf: Any, where: str) -> Any:
 
 def argument_numbers(argnums: Any, args: tuple[Any, ...], who: str) -> list[int]:
     """Positions of the arguments to differentiate by, counted from 0."""
-    given = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
-    if any(not isinstance(n, int | np.integer) or isinstance(n, bool) for n in given):
+    positions = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+    if any(not isinstance(n, int | np.integer) or isinstance(n, bool) for n in positions):
         raise DifferentiationError(f"{who}: argnums is the number of an argument or a tuple of them, got {argnums!r}")
-    for n in given:
+    for n in positions:
         if not -len(args) <= n < len(args):
             raise DifferentiationError(
                 f"{who}: argnums={argnums} but the function was called with {len(args)} arguments"
             )
-    numbers = [int(n) % len(args) for n in given]
+    numbers = [int(n) % len(args) for n in positions]
     if len(set(numbers)) != len(numbers):
         raise DifferentiationError(f"{who}: argnums={argnums} names an argument twice")
     return numbers
@@ -268,10 +270,10 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     (8.0, 12.0)
     """
     check_callable(f, "jvp")
-    for given, what in ((primals, "primals"), (tangents, "tangents")):
-        if not isinstance(given, tuple | list):
+    for values, what in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(values, tuple | list):
             raise TypeError(
-                f"jvp takes {what} as a tuple, one entry for each argument: write ({what[0]},), got {given!r}"
+                f"jvp takes {what} as a tuple, one entry for each argument: write ({what[0]},), got {values!r}"
             )
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):

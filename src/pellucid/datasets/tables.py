@@ -35,7 +35,7 @@ class Info:
 
 
 @dataclass(frozen=True)
-class Table:
+class Dataset:
     """Inputs X (a data frame), target y (a series), and `info`. It unpacks into the first two: `X, y = load(...)`."""
 
     X: pd.DataFrame
@@ -44,6 +44,9 @@ class Table:
 
     def __iter__(self) -> Iterator[pd.DataFrame | pd.Series]:
         return iter((self.X, self.y))
+
+
+Table = Dataset  # its older name
 
 
 TABLES: dict[str, Info] = {
@@ -120,7 +123,7 @@ TABLES: dict[str, Info] = {
 }
 
 
-def load(name: str) -> Table:
+def load(name: str) -> Dataset:
     """A table by name: "adult" (16,000 x 14, two classes), "penguins" (344 x 6, three species) or "california"
     (3,000 x 9, values of houses).
 
@@ -139,4 +142,4 @@ def load(name: str) -> Table:
     if hashlib.sha256(packed).hexdigest() != info.sha256:
         raise OSError(f"the file of the table {info.name!r} is damaged: install pellucid again")
     frame = pd.read_csv(BytesIO(lzma.decompress(packed)), dtype=dict.fromkeys(info.categorical, "category"))
-    return Table(frame.drop(columns=info.target), frame[info.target], info)
+    return Dataset(frame.drop(columns=info.target), frame[info.target], info)

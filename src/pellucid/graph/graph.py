@@ -19,7 +19,7 @@ from pellucid.graph.show import diagrams, program
 from pellucid.graph.show import svg as pictures
 from pellucid.graph.show.names import distinct
 from pellucid.graph.show.picture import drawing
-from pellucid.graph.show.table import Table, trace_table
+from pellucid.graph.show.table import TraceTable, trace_table
 from pellucid.markup import page
 
 
@@ -137,7 +137,7 @@ class Graph:
     def __str__(self) -> str:
         return program.program(self)
 
-    def table(self, mode: str = "forward", *, seed: Any = None, output: int = 0, digits: int = 3) -> Table:
+    def table(self, mode: str = "forward", *, seed: Any = None, output: int = 0, digits: int = 3) -> TraceTable:
         """The trace tables of the lectures: values beside tangents ("forward") or adjoints ("reverse").
 
         `seed` is the name or number of the input to differentiate by (forward; the first by default; an array moves in
@@ -192,10 +192,10 @@ def from_recording(
         return copies[id(a)][0]
 
     def frozen(tracer: Tracer, label: str) -> Node:
-        known = tracer.value if not isinstance(tracer.value, Spec | Tracer) else None
+        value = tracer.value if not isinstance(tracer.value, Spec | Tracer) else None
         spec = tracer.value if type(tracer.value) is Spec else spec_of(tracer.value)
         args = tuple(argument(a) for a in tracer.args)
-        return Node(tracer.op, args, dict(tracer.settings), spec, label, tracer.scope, known)
+        return Node(tracer.op, args, dict(tracer.settings), spec, label, tracer.scope, value)
 
     labels = distinct([t.name or n for t, n in zip(inputs, names, strict=True)])
     nodes = [frozen(t, label) for t, label in zip(inputs, labels, strict=True)]

@@ -31,7 +31,7 @@ def merge_equal(graph: Graph) -> Graph:
     """
     stands_for: dict[int, int] = {}
     seen: dict[Any, int] = {}
-    kept = []
+    nodes = []
     for i, node in enumerate(graph.nodes):
         if node.op is not None:
             args = tuple(_key(stands_for.get(a, a) if not isinstance(a, Literal) else a) for a in node.args)
@@ -39,8 +39,8 @@ def merge_equal(graph: Graph) -> Graph:
             if first != i:
                 stands_for[i] = first
                 continue
-        kept.append((i, node))
-    return _rebuild(graph, kept, stands_for)
+        nodes.append((i, node))
+    return _rebuild(graph, nodes, stands_for)
 
 
 def _key(value: Any) -> Any:
@@ -58,12 +58,12 @@ def _key(value: Any) -> Any:
     return (type(value).__name__, value)
 
 
-def _rebuild(graph: Graph, kept: list[tuple[int, Node]], stands_for: dict[int, int]) -> Graph:
-    """The graph of the kept nodes, with the numbers of all arguments brought up to date."""
-    place = {old: new for new, (old, _) in enumerate(kept)}
+def _rebuild(graph: Graph, numbered: list[tuple[int, Node]], stands_for: dict[int, int]) -> Graph:
+    """The graph of these nodes, with the numbers of all arguments brought up to date."""
+    place = {old: new for new, (old, _) in enumerate(numbered)}
 
     def moved(a: int | Literal) -> int | Literal:
         return a if isinstance(a, Literal) else place[stands_for.get(a, a)]
 
-    nodes = tuple(replace(node, args=tuple(moved(a) for a in node.args)) for _, node in kept)
+    nodes = tuple(replace(node, args=tuple(moved(a) for a in node.args)) for _, node in numbered)
     return replace(graph, nodes=nodes, outputs=tuple(moved(out) for out in graph.outputs))

@@ -100,13 +100,13 @@ def count_parameters(net: Layer, features: Any) -> int:
     >>> count_parameters(nn.mlp((40,), 1), 1000)  # the multiplication network of the lectures has no output bias
     40081
     """
-    return sum(int(np.prod(made.shape)) for made in net.parameters(sample_shape(features)).values())
+    return sum(int(np.prod(parameter.shape)) for parameter in net.parameters(sample_shape(features)).values())
 
 
 def _walk(name: str, layer: Layer, features: Features, rows: list[Row]) -> None:
     """Rows of the innermost layers, in order."""
     if not layer.children:
-        shapes = {key: made.shape for key, made in layer.parameters(features).items()}
+        shapes = {key: parameter.shape for key, parameter in layer.parameters(features).items()}
         rows.append(Row(name, brief(layer), layer.output(features), shapes))
         return
     sequential = isinstance(layer, Sequential)

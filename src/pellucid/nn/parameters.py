@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
 from pellucid.errors import ShapeError
+from pellucid.named_arrays import On, chosen
 from pellucid.nn.layers.layer import Params
 
 
@@ -33,15 +33,10 @@ def flatten_parameters(params: Params) -> tuple[Any, Callable[[Any], dict[str, A
     return np.concatenate([array.ravel() for array in arrays]), back
 
 
-def select(params: Params, pattern: str | tuple[str, ...]) -> dict[str, Any]:
+def select(params: Params, pattern: On) -> dict[str, Any]:
     """The arrays whose names match a pattern, or one of several, with * for anything.
 
     >>> list(select({"hidden1.weight": 1, "hidden1.bias": 2, "output.weight": 3}, "*.weight"))
     ['hidden1.weight', 'output.weight']
     """
-    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
-    # a layer on its own has no name: its "weight" is ".weight"
-    found = {k: v for k, v in params.items() if any(fnmatchcase(k, p) or fnmatchcase(f".{k}", p) for p in patterns)}
-    if not found:
-        raise ValueError(f"{pattern!r} matches none of the parameters: {', '.join(params)}")
-    return found
+    return {name: params[name] for name in chosen(pattern, params)}

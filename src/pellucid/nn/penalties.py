@@ -16,7 +16,8 @@ import numpy as np
 from pellucid.amounts import is_number
 from pellucid.errors import ShapeError
 from pellucid.graph.core.tracer import Tracer
-from pellucid.nn.parameters import select
+from pellucid.named_arrays import chosen
+from pellucid.precision import like
 from pellucid.records import Record
 
 On = str | tuple[str, ...]
@@ -90,7 +91,7 @@ class L1(Penalty):
         _from_zero(self, "strength")
 
     def __call__(self, params: Mapping[str, Any]) -> Any:
-        return sum(_like(self.strength, w) * np.sum(np.abs(w)) for w in chosen(self, params).values())
+        return sum(like(self.strength, w) * np.sum(np.abs(w)) for w in _meant(self, params).values())
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class L2(Penalty):
         _from_zero(self, "strength")
 
     def __call__(self, params: Mapping[str, Any]) -> Any:
-        return sum(0.5 * _like(self.strength, w) * np.sum(np.square(w)) for w in chosen(self, params).values())
+        return sum(0.5 * like(self.strength, w) * np.sum(np.square(w)) for w in _meant(self, params).values())
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,12 @@ class MaxNorm:
 
     def project(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters, those chosen scaled down where they are too long."""
-        return {**params, **{name: self._column_wise(name, w) for name, w in chosen(self, params).items()}}
+        return {**params, **{name: self._column_wise(name, w) for name, w in _meant(self, params).items()}}
 
     def _column_wise(self, name: str, w: Any) -> Any:
         if len(w.shape) != 2:
             raise ShapeError(f"MaxNorm limits columns of weights (n_in, units), but {name} has shape {tuple(w.shape)}")
-        limit = _like(self.limit, w)
+        limit = like(self.limit, w)
         # the largest entry is taken out first, so that squares neither overflow nor vanish
         top = np.max(np.abs(w), axis=0, keepdims=True)
         top = np.where(top > 0, top, 1.0)
@@ -164,20 +165,12 @@ class MaxNorm:
         return w * (limit / np.maximum(norm, limit))
 
 
-def chosen(who: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def _meant(who: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that `who.on` names."""
-    try:
-        return select(params, who.on)
-    except ValueError as error:
-        raise ValueError(f"{type(who).__name__}: on={error}") from None
+    return {name: params[name] for name in chosen(who.on, params, type(who).__name__)}
 
 
 def _from_zero(who: Any, setting: str) -> None:
     value = getattr(who, setting)
     if type(value) is not Tracer and not is_number(value):
         raise ValueError(f"{type(who).__name__}: {setting} is a number from 0, got {value!r}")
-
-
-def _like(value: Any, array: Any) -> Any:
-    """A traced or NumPy number in the dtype of the parameters; Python numbers have none."""
-    return value.astype(array.dtype) if hasattr(value, "dtype") else value

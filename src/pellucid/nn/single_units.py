@@ -134,9 +134,9 @@ def _learn(which: str, X: Any, y: Any, lr: Callable[[int], float], epochs: int, 
 def _signs(y: Any) -> Any:
     """Labels {0, 1} or {-1, 1} as -1.0 and 1.0."""
     y = np.asarray(y)
-    found = set(np.unique(y).tolist())
-    if found <= {-1, 1}:
+    labels = set(np.unique(y).tolist())
+    if labels <= {-1, 1}:
         return y.astype(float)
-    if found <= {0, 1}:
+    if labels <= {0, 1}:
         return 2.0 * y - 1.0
-    raise ValueError(f"Perceptron: labels are -1 and 1, or 0 and 1, got {sorted(found)[:5]}")
+    raise ValueError(f"Perceptron: labels are -1 and 1, or 0 and 1, got {sorted(labels)[:5]}")

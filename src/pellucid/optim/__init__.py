@@ -9,7 +9,6 @@ from pellucid.optim.links import ClipValue as ClipValue
 from pellucid.optim.links import Constraint as Constraint
 from pellucid.optim.links import Link as Link
 from pellucid.optim.links import WeightDecay as WeightDecay
-from pellucid.optim.numbers import like as like
 from pellucid.optim.optimizer import Optimizer as Optimizer
 from pellucid.optim.optimizer import chain as chain
 from pellucid.optim.optimizer import optimizer as optimizer
@@ -25,8 +24,11 @@ from pellucid.optim.rules.adaptive import Adagrad as Adagrad
 from pellucid.optim.rules.adaptive import Lion as Lion
 from pellucid.optim.rules.adaptive import RMSprop as RMSprop
 from pellucid.optim.rules.descent import SGD as SGD
-from pellucid.optim.rules.descent import Momentum as Momentum
-from pellucid.optim.rules.descent import Nesterov as Nesterov
+from pellucid.optim.rules.momentum import AverageMomentum as AverageMomentum
+from pellucid.optim.rules.momentum import Momentum as Momentum
+from pellucid.optim.rules.momentum import Nesterov as Nesterov
+from pellucid.optim.rules.momentum import VelocityMomentum as VelocityMomentum
+from pellucid.optim.rules.momentum import VelocityNesterov as VelocityNesterov
 from pellucid.optim.rules.rule import Rule as Rule
 from pellucid.optim.rules.sklearn import SklearnAdam as SklearnAdam
 from pellucid.optim.rules.sklearn import SklearnSGD as SklearnSGD
@@ -53,3 +55,4 @@ from pellucid.optim.schedules.schedule import Number as Number
 from pellucid.optim.schedules.schedule import Schedule as Schedule
 from pellucid.optim.schedules.table import SCHEDULES as SCHEDULES
 from pellucid.optim.schedules.table import schedule as schedule
+from pellucid.precision import like as like

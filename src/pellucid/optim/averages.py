@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pellucid.amounts import is_count
+from pellucid.named_arrays import Arrays
+from pellucid.optim.checks import check_shares
 from pellucid.optim.links import Link
-from pellucid.optim.numbers import Arrays, check_shares, like
 from pellucid.optim.rules.rule import correction
 from pellucid.optim.schedules.schedule import Epochs, Number
+from pellucid.precision import like
 
 CORRECTION, COUNT = "(correction)", "(count)"
 

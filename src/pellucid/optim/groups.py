@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from pellucid.optim.numbers import On, check_amounts, matches
+from pellucid.named_arrays import On, matches
+from pellucid.optim.checks import check_amounts
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pellucid.amounts import is_count
+from pellucid.named_arrays import Arrays, On, chosen, matches
+from pellucid.optim.checks import check_above, check_amounts
 from pellucid.optim.groups import Group, factors
-from pellucid.optim.numbers import Arrays, On, check_above, check_amounts, chosen, like, matches
 from pellucid.optim.schedules.schedule import Number, fitted
+from pellucid.precision import like
 from pellucid.records import Record
 
 
@@ -142,7 +144,7 @@ class WeightDecay(Link):
         check_amounts(self, "rate")
 
     def init(self, params: Arrays) -> Arrays:
-        chosen("WeightDecay", self.on, params)
+        chosen(self.on, params, "WeightDecay")
         return {}
 
     def after(self, params: Arrays, state: Arrays, t: Any, lr: Any, old: Arrays) -> tuple[Arrays, Arrays]:

@@ -10,12 +10,13 @@ import numpy as np
 
 from pellucid.errors import ShapeError
 from pellucid.lookup import look_up
+from pellucid.named_arrays import Arrays, chosen
 from pellucid.optim.groups import Group, factors
 from pellucid.optim.links import Accumulate, Link
-from pellucid.optim.numbers import Arrays, chosen, like
 from pellucid.optim.rules.rule import Rule
 from pellucid.optim.rules.table import RULES
 from pellucid.optim.schedules.schedule import Schedule, fitted
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Optimizer:
     def init(self, params: Arrays) -> Arrays:
         """The state ahead of the first step, flat: "rule.hidden1.weight.m", "ema.hidden1.weight"."""
         for group in self.groups:
-            chosen("Group", group.on, params)
+            chosen(group.on, params, "Group")
         state = {}
         for name, w in params.items():
             for entry, value in self.rule.init(w).items():
@@ -66,10 +67,10 @@ class Optimizer:
     def numbers(self, t: int) -> dict[str, float]:
         """The current value of the rate and of every scheduled setting; t = 0, 1, ... is the number of calls so far."""
         t //= self.every
-        found = {"lr": float(self.rule.lr(t) if isinstance(self.rule.lr, Schedule) else self.rule.lr)}
+        values = {"lr": float(self.rule.lr(t) if isinstance(self.rule.lr, Schedule) else self.rule.lr)}
         for key, part in (("rule", self.rule), *self._named()):
-            found |= {f"{key}.{name}": float(value(t)) for name, value in _scheduled(part).items()}
-        return found
+            values |= {f"{key}.{name}": float(value(t)) for name, value in _scheduled(part).items()}
+        return values
 
     def update(self, params: Arrays, grads: Arrays, state: Arrays, t: Any, numbers: Any) -> tuple[Arrays, Arrays]:
         """(parameters, gradients, state, number of this call from 1, numbers) -> (parameters, state), the new ones."""
@@ -134,14 +135,14 @@ class Optimizer:
                 raise ShapeError(f"{name} has shape {tuple(w.shape)}, its gradient {tuple(grads[name].shape)}")
         grouped = {key: _part(state, key) for key in ("rule", *(key for key, _ in self._named()))}
         if sum(map(len, grouped.values())) != len(state):
-            known = [key for key in state if key.split(".", 1)[0] not in grouped]
-            raise ValueError(f"the state of another optimizer: this one does not know {', '.join(known)}")
+            foreign = [key for key in state if key.split(".", 1)[0] not in grouped]
+            raise ValueError(f"the state of another optimizer: this one does not know {', '.join(foreign)}")
         return grouped
 
     def _step(self, rule: Rule, params: Arrays, grads: Arrays, state: Arrays, t: Any, lr: Any) -> tuple[Arrays, Arrays]:
         """The rule on each array, with the factors of its groups."""
         new: Arrays = {}
-        kept: Arrays = {}
+        new_state: Arrays = {}
         by_name: dict[str, Arrays] = {name: {} for name in params}
         for key, value in state.items():
             name, entry = key.rsplit(".", 1)
@@ -161,8 +162,8 @@ class Optimizer:
                     f"the state lacks {error} for {name}: was it made by init of this optimizer, {type(rule).__name__}?"
                 ) from error
             new[name] = like(moved, w)  # a rule of one's own may forget dtypes
-            kept |= {f"{name}.{entry}": like(value, by_name[name][entry]) for entry, value in after.items()}
-        return new, kept
+            new_state |= {f"{name}.{entry}": like(value, by_name[name][entry]) for entry, value in after.items()}
+        return new, new_state
 
 
 def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
@@ -180,9 +181,9 @@ def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
     True
     >>> slow = chain(SGD(0.1), groups=[Group("hidden1.*", lr=0.5)])
     """
-    made: list[Any] = [look_up("rule", part, RULES)() if isinstance(part, str) else part for part in parts]
-    centres = [part for part in made if isinstance(part, Rule | Optimizer)]
-    for part in made:
+    members: list[Any] = [look_up("rule", part, RULES)() if isinstance(part, str) else part for part in parts]
+    centres = [part for part in members if isinstance(part, Rule | Optimizer)]
+    for part in members:
         if not isinstance(part, Rule | Optimizer | Link):
             raise TypeError(
                 f"a chain is made of links and one rule, got {part!r}{_remedy(part)}: such as "
@@ -191,12 +192,12 @@ def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
     if len(centres) != 1:
         raise ValueError(
             f"a chain has one rule, such as Adam(1e-3) or optimizer('adam'), got {len(centres)}: "
-            f"{', '.join(map(repr, made)) or 'nothing'}"
+            f"{', '.join(map(repr, members)) or 'nothing'}"
         )
     centre = centres[0]
     whole = centre if isinstance(centre, Optimizer) else Optimizer(centre)
-    place, name = made.index(centre), type(whole.rule).__name__
-    ahead, behind = made[:place], made[place + 1 :]
+    place, name = members.index(centre), type(whole.rule).__name__
+    ahead, behind = members[:place], members[place + 1 :]
     for part in behind:
         if type(part).after is Link.after and type(part).before is not Link.before:
             raise ValueError(f"{part} works on gradients: put it ahead of {name}")

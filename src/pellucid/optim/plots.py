@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.figures import BLUE, GREY, GRID, INK, ORANGE, grid
 from pellucid.optim.optimizer import optimizer
-from pellucid.optim.rules import adam, adaptive, descent
+from pellucid.optim.rules import adam, adaptive, descent, momentum
 from pellucid.optim.rules.rule import Rule
 from pellucid.optim.schedules import cycles, decays
 from pellucid.optim.schedules.schedule import Schedule
@@ -39,8 +39,8 @@ SHOWN: dict[str, Schedule] = {
 
 PATHS: dict[str, Rule] = {
     "SGD(0.09)": descent.SGD(0.09),
-    "Momentum(0.03, beta=0.8)": descent.Momentum(0.03, beta=0.8),
-    "Nesterov(0.03, beta=0.8)": descent.Nesterov(0.03, beta=0.8),
+    "Momentum(0.03, beta=0.8)": momentum.Momentum(0.03, beta=0.8),
+    "Nesterov(0.03, beta=0.8)": momentum.Nesterov(0.03, beta=0.8),
     "Adagrad(1.0)": adaptive.Adagrad(1.0),
     "RMSprop(0.1, beta=0.9)": adaptive.RMSprop(0.1, beta=0.9),
     "Adam(0.25)": adam.Adam(0.25),

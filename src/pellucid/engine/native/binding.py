@@ -121,7 +121,7 @@ def share(count: int, threads: int, thread: int) -> tuple[int, int]:
     return count * thread // threads, count * (thread + 1) // threads
 
 
-class Table:
+class ThreadTable:
     """Words for one thread, and the entries (function, table) of the program."""
 
     def __init__(self) -> None:
@@ -157,14 +157,14 @@ class Binding:
         kernels = cache.addresses(k.source for k in program.kernels.values())
         self.kernel_address = dict(zip(program.kernels, kernels, strict=True))
         for thread in range(program.threads):
-            table = Table()
+            table = ThreadTable()
             for step in program.steps:
                 self._encode(step, thread, table)
             words, entries = table.finish()
             self.tables.append(words)
             self.entries.append(entries)
 
-    def _encode(self, step: Step, thread: int, table: Table) -> None:
+    def _encode(self, step: Step, thread: int, table: ThreadTable) -> None:
         encoders: dict[type, Callable[..., None]] = {
             Loop: self._loop,
             Call: self._call,
@@ -174,7 +174,7 @@ class Binding:
         }
         encoders[type(step)](step, thread, table)
 
-    def _loop(self, loop: Loop, thread: int, table: Table) -> None:
+    def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> None:
         kernel = self.program.kernels[id(loop)]
         first, last, columns = self._range(loop, thread)
         parts = set(in_parts(loop))
@@ -201,16 +201,16 @@ class Binding:
         columns = 1 if loop.cut is None else int(np.prod(space[loop.cut :], dtype=np.int64))
         return first * unit, last * unit, columns
 
-    def _barrier(self, step: Barrier, thread: int, table: Table) -> None:
+    def _barrier(self, step: Barrier, thread: int, table: ThreadTable) -> None:
         table.add(self.builtin["barrier"], [self.barrier, self.program.threads])
 
-    def _check(self, step: Check, thread: int, table: Table) -> None:
+    def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
         words = [len(step.values)]
         for x in step.values:
             words += [self.memory.address(x, thread), int(x.dtype == np.float64)]
         table.add(self.builtin["check"], words)
 
-    def _combine(self, step: Combine, thread: int, table: Table) -> None:
+    def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:
         x = step.value
         (function,) = cache.addresses([fixed.combine(x.settings["kind"], x.dtype.name)])
         count = size_of(x.shape, self.sizes)
@@ -219,7 +219,7 @@ class Binding:
         words = [0, count, self.program.threads, first, between, self.memory.address(x, thread)]
         table.add(function, words)
 
-    def _call(self, step: Call, thread: int, table: Table) -> None:
+    def _call(self, step: Call, thread: int, table: ThreadTable) -> None:
         if step.value.op == "matmul":
             self._product(step, thread, table)
             return
@@ -228,7 +228,7 @@ class Binding:
             (function,) = cache.addresses([source])
             table.add(function, words)
 
-    def _product(self, step: Call, thread: int, table: Table) -> None:
+    def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
         """Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse."""
         out, (left, right) = step.value, step.value.args
         *lead, m, n = (int(resolve(s, self.sizes)) for s in out.shape)

@@ -114,10 +114,10 @@ class Dim:
 
     def _made(self, terms: Mapping[Monomial, int], other: Any) -> Size:
         """A plain int where no name is left."""
-        kept = {m: c for m, c in terms.items() if c}
-        if all(m == () for m in kept):
-            return kept.get((), 0)
-        return Dim(kept, self.home if self.home is not None else getattr(other, "home", None))
+        nonzero = {m: c for m, c in terms.items() if c}
+        if all(m == () for m in nonzero):
+            return nonzero.get((), 0)
+        return Dim(nonzero, self.home if self.home is not None else getattr(other, "home", None))
 
     def __reduce__(self) -> Any:
         return (Dim, (dict(self.terms),))

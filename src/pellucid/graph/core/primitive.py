@@ -118,8 +118,8 @@ def primitive(
     >>> double(21)
     42
     """
-    made = make(name, value, shape=shape, jvp=jvp, vjp=vjp, linear=linear)
-    return register(made, ufunc)
+    record = make(name, value, shape=shape, jvp=jvp, vjp=vjp, linear=linear)
+    return register(record, ufunc)
 
 
 def make(
@@ -145,21 +145,21 @@ def make(
     )
 
 
-def register(made: Primitive, ufunc: Any = None) -> Primitive:
+def register(record: Primitive, ufunc: Any = None) -> Primitive:
     """Enter a primitive. One of the user's own may be defined again (a notebook's cell that runs twice)."""
-    before = REGISTRY.get(made.name)
-    if before is not None and not (_module(before) == _module(made) == "__main__"):
-        raise ValueError(f"a primitive called {made.name!r} exists already: choose another name")
-    REGISTRY[made.name] = made
+    before = REGISTRY.get(record.name)
+    if before is not None and not (_module(before) == _module(record) == "__main__"):
+        raise ValueError(f"a primitive called {record.name!r} exists already: choose another name")
+    REGISTRY[record.name] = record
     if ufunc is not None:
-        UFUNCS[ufunc] = made
-    elif str(_module(made)).startswith("numpy"):  # np.sinc(x) itself arrives here from now on
-        FUNCTIONS[made.value] = made
-    return made
+        UFUNCS[ufunc] = record
+    elif str(_module(record)).startswith("numpy"):  # np.sinc(x) itself arrives here from now on
+        FUNCTIONS[record.value] = record
+    return record
 
 
-def _module(made: Primitive) -> Any:
-    return getattr(made.value, "__module__", None)
+def _module(record: Primitive) -> Any:
+    return getattr(record.value, "__module__", None)
 
 
 def elementwise(

@@ -33,8 +33,8 @@ class Spec:
     dtype: Any = np.float64  # a NumPy dtype, or bool, int, float for a Python number
 
     def __post_init__(self) -> None:
-        given = (self.shape,) if isinstance(self.shape, int | str | np.integer) else self.shape
-        shape = tuple(Dim.symbol(s) if isinstance(s, str) else s for s in given)
+        sizes = (self.shape,) if isinstance(self.shape, int | str | np.integer) else self.shape
+        shape = tuple(Dim.symbol(s) if isinstance(s, str) else s for s in sizes)
         for size in shape:
             if not isinstance(size, Dim) and not (isinstance(size, int | np.integer) and size >= 0):
                 raise ShapeError(f"a size is a number from 0 or a name such as 'n', got {size!r} in {self.shape}")

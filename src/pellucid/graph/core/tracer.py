@@ -161,8 +161,8 @@ class Tracer(Operators):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        known = self.value if not isinstance(self.value, Spec | Tracer) else spec_of(self.value)
-        return f"Tracer({known!r})"
+        shown = self.value if not isinstance(self.value, Spec | Tracer) else spec_of(self.value)
+        return f"Tracer({shown!r})"
 
     def __hash__(self) -> int:
         return id(self)
@@ -175,10 +175,10 @@ class Tracer(Operators):
         if method is None:
             if name.startswith("__"):
                 raise AttributeError(name)
-            known = ", ".join(sorted(m for m in METHODS if m[0] != "_"))
+            methods = ", ".join(sorted(m for m in METHODS if m[0] != "_"))
             hint = " x.sort() sorts in place: write x = np.sort(x)." if name == "sort" else ""
             raise NoSuchAttributeError(
-                f"a traced array has no attribute {name!r}.{hint} It has {known}; write other operations with numpy "
+                f"a traced array has no attribute {name!r}.{hint} It has {methods}; write other operations with numpy "
                 "functions"
             )
         return lambda *args, **kwargs: method(self, *args, **kwargs)

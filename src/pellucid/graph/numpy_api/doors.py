@@ -28,8 +28,8 @@ def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any
 
     def enter(f: Callable[..., Any]) -> Callable[..., Any]:
         named = full_name(functions[0]) if functions else method
-        known = inspect.signature(f).parameters
-        kinds = [p.kind for p in known.values()]
+        parameters = inspect.signature(f).parameters
+        kinds = [p.kind for p in parameters.values()]
         most = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
         if inspect.Parameter.VAR_POSITIONAL in kinds:
             most = sys.maxsize
@@ -39,13 +39,14 @@ def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any
             if len(args) > most:
                 raise UnsupportedError(
                     f"np.{named} of a traced array takes {most} arguments by position, got {len(args)}: "
-                    f"it takes {', '.join(known)}"
+                    f"it takes {', '.join(parameters)}"
                 )
             for key, value in list(kwargs.items()):
-                if key not in known:
+                if key not in parameters:
                     if value is not None and value is not np._NoValue:
                         raise UnsupportedError(
-                            f"np.{named} of a traced array does not take {key}={value!r}: it takes {', '.join(known)}"
+                            f"np.{named} of a traced array does not take {key}={value!r}: "
+                            f"it takes {', '.join(parameters)}"
                         )
                     del kwargs[key]
             return f(*args, **kwargs)
@@ -94,10 +95,10 @@ def _function(func: Any) -> Any:
     raise unsupported(func.__name__, {f.__name__ for f in FUNCTIONS} | {u.__name__ for u in UFUNCS})
 
 
-def unsupported(name: str, known: set[str]) -> UnsupportedError:
-    """The error for a function that cannot be recorded: its name, the nearest of the known ones, and how to add it."""
-    inside = sorted((k for k in known if len(k) > 2 and k in name), key=len)[-1:]  # nansum: sum
-    near = inside or difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
+def unsupported(name: str, names: set[str]) -> UnsupportedError:
+    """The error for a function that cannot be recorded: its name, the nearest of `names`, and how to add it."""
+    inside = sorted((k for k in names if len(k) > 2 and k in name), key=len)[-1:]  # nansum: sum
+    near = inside or difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.75)
     hint = f" The nearest that can is {near[0]}." if near else ""
     return UnsupportedError(
         f"the function {name!r} cannot be recorded.{hint} Write it with supported operations, or add it: "

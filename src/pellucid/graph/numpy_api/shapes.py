@@ -35,8 +35,8 @@ def reshape(a: Any, shape: Any) -> Any:
     sizes = shape if isinstance(shape, tuple | list) or np.ndim(shape) else (shape,)
     new = tuple(s if is_open(s) else s.__index__() for s in sizes)
     if -1 in new:
-        known = product(s for s in new if s != -1)
-        new = tuple((a.size // known if known else 0) if s == -1 else s for s in new)
+        others = product(s for s in new if s != -1)
+        new = tuple((a.size // others if others else 0) if s == -1 else s for s in new)
     return a if new == a.shape else shaping.reshape(a, shape=new)
 
 

@@ -53,9 +53,9 @@ def split_index(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             if part.dtype.kind == "b":
                 if not part.shape:
                     raise UnsupportedError("x[True] and x[False] are not recorded: use x[None], or np.where")
-                found = np.nonzero(part._known("indexing with a mask") if type(part) is Tracer else part)
-                static.extend([SLOT] * len(found))
-                arrays.extend(found)
+                positions = np.nonzero(part._known("indexing with a mask") if type(part) is Tracer else part)
+                static.extend([SLOT] * len(positions))
+                arrays.extend(positions)
                 continue
             if part.dtype.kind not in "iu":
                 raise UnsupportedError(f"an index array holds integers or booleans, got {part.dtype}")

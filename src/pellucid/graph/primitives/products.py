@@ -77,11 +77,11 @@ def _einsum_sizes(subscripts: str, xs: tuple[Any, ...]) -> dict[str, Any]:
         if len(term) != len(x.shape):
             raise ShapeError(f"einsum {subscripts!r}: {term!r} names {len(term)} axes of an array of shape {x.shape}")
         for letter, size in zip(term, x.shape, strict=True):
-            known = sizes.setdefault(letter, size)
-            if known == 1:
+            before = sizes.setdefault(letter, size)
+            if before == 1:
                 sizes[letter] = size
-            elif size not in (1, known):
-                raise ShapeError(f"einsum {subscripts!r}: axis {letter!r} has sizes {known} and {size}")
+            elif size not in (1, before):
+                raise ShapeError(f"einsum {subscripts!r}: axis {letter!r} has sizes {before} and {size}")
     return sizes
 
 
@@ -100,10 +100,10 @@ def _einsum_vjp(position: int, d: Any, y: Any, *xs: Any, subscripts: str) -> Any
     terms = inputs.split(",")
     x, term = xs[position], terms[position]
     rest = [(t, v) for i, (t, v) in enumerate(zip(terms, xs, strict=True)) if i != position]
-    found = set(output).union(*(t for t, _ in rest))
-    reached = "".join(letter for letter in term if letter in found)
+    elsewhere = set(output).union(*(t for t, _ in rest))
+    reached = "".join(letter for letter in term if letter in elsewhere)
     share = einsum(d, *(v for _, v in rest), subscripts=",".join([output, *(t for t, _ in rest)]) + "->" + reached)
-    shape = tuple(1 if letter not in found else share.shape[reached.index(letter)] for letter in term)
+    shape = tuple(1 if letter not in elsewhere else share.shape[reached.index(letter)] for letter in term)
     share = np.reshape(share, shape) if shape != share.shape else share
     sizes = _einsum_sizes(subscripts, xs)
     # an axis that only this argument has was summed away: its adjoint is the same all along it

@@ -115,4 +115,4 @@ def _dot_escape(text: str) -> str:
 def _mermaid_escape(text: str) -> str:
     """Inside a double-quoted Mermaid label: what Mermaid, Markdown or HTML would read becomes #code;."""
     text = " ".join(text.splitlines())
-    return re.sub(r"""["#&<>`*_~\\\[\](){}|;]""", lambda found: f"#{ord(found[0])};", text)
+    return re.sub(r"""["#&<>`*_~\\\[\](){}|;]""", lambda match: f"#{ord(match[0])};", text)

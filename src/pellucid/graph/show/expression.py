@@ -77,29 +77,29 @@ def of_rule(rule: Rule, d: Symbol, like: Any, node: Tracer, names: Callable[[Any
     gives the formula for a tracer or constant of the node's own recording.
     """
     recording = Recording()
-    known: dict[int, Expression] = {}
+    formulas: dict[int, Expression] = {}
 
     def variable(value: Any, e: Expression) -> Any:
         if type(value) in SCALARS or isinstance(value, Dim):
             return value
         tracer = recording.input(Spec(np.shape(value), value.dtype))
-        known[id(tracer)] = e
+        formulas[id(tracer)] = e
         return tracer
 
     incoming = variable(like, d)
     y = variable(node.value, names(node))
     xs = [variable(v, names(a)) for v, a in zip(node.inputs, node.args, strict=True)]
     result = rule(incoming, y, *xs, **node.settings)
-    e = of_tracer(result, known)
+    e = of_tracer(result, formulas)
     recording.close()
     return e
 
 
-def of_tracer(x: Any, known: dict[int, Expression]) -> Expression:
-    """The formula behind a tracer in terms of the known ones. Meant for the few operations of a rule."""
+def of_tracer(x: Any, formulas: dict[int, Expression]) -> Expression:
+    """The formula behind a tracer in terms of those in `formulas`. Meant for the few operations of a rule."""
     if type(x) is not Tracer:
         return Number(x)
-    if id(x) in known:
-        return known[id(x)]
+    if id(x) in formulas:
+        return formulas[id(x)]
     assert x.op is not None
-    return operation(x.op.name, (of_tracer(a, known) for a in x.args), x.settings, x.shape)
+    return operation(x.op.name, (of_tracer(a, formulas) for a in x.args), x.settings, x.shape)

@@ -52,7 +52,7 @@ def _chain(e: Expression, write: Notation) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TraceTable:
     """A trace table. Print it, or take `.markdown()` or `.html()`; notebooks show the HTML."""
 
     blocks: tuple[Block, ...]
@@ -79,7 +79,7 @@ class Table:
 
     def __repr__(self) -> str:
         parts = "; ".join(f"{block.title}, {plural(len(block.steps), 'line')}" for block in self.blocks)
-        return f"<Table: {parts}; print it to read it>"
+        return f"<TraceTable: {parts}; print it to read it>"
 
     def markdown(self) -> str:
         """Tables with LaTeX formulas between dollar signs."""
@@ -118,7 +118,7 @@ class Table:
         return self.html()
 
 
-def trace_table(graph: Graph, mode: str, *, seed: Any, output: int, digits: int) -> Table:
+def trace_table(graph: Graph, mode: str, *, seed: Any, output: int, digits: int) -> TraceTable:
     trace = Trace(graph, mode, seed, output)
     values: dict[Symbol, Any] = {}
     for step in trace.primal:
@@ -145,7 +145,7 @@ def trace_table(graph: Graph, mode: str, *, seed: Any, output: int, digits: int)
         inputs, walk = steps[len(steps) - graph.inputs :], steps[: len(steps) - graph.inputs]
         blocks.append(Block("Reverse adjoint (derivative) trace, read upwards", (*inputs, *reversed(walk)), {}))
     trace.close()
-    return Table(tuple(blocks), digits)
+    return TraceTable(tuple(blocks), digits)
 
 
 def _width(s: str) -> int:

@@ -60,8 +60,8 @@ class Activation:
     facts: Callable[..., Mapping[str, Any]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        known = self.facts(**self.parameters, **self.learned) if self.facts else {}
-        for key, value in known.items():
+        facts = self.facts(**self.parameters, **self.learned) if self.facts else {}
+        for key, value in facts.items():
             object.__setattr__(self, key, value)
         if math.isnan(self.gain):
             object.__setattr__(self, "gain", _gain(self))
@@ -97,17 +97,17 @@ class Activation:
         return replace(self, parameters=numbers, learned=learned)
 
     def _check(self, names: Any) -> None:
-        known = {**self.parameters, **self.learned}
+        settings = {**self.parameters, **self.learned}
         for name in names:
-            if name not in known:
-                raise ValueError(f"{self.name} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
+            if name not in settings:
+                raise ValueError(f"{self.name} has no parameter {name!r}: it has {', '.join(settings) or 'none'}")
 
     @property
     def label(self) -> str:
         """The name, with the numbers that are not the usual ones."""
         usual = ACTIVATIONS.get(self.name)
-        known = {} if usual is None else {**usual.parameters, **usual.learned}
-        changed = {k: v for k, v in {**self.parameters, **self.learned}.items() if v != known.get(k)}
+        usual_numbers = {} if usual is None else {**usual.parameters, **usual.learned}
+        changed = {k: v for k, v in {**self.parameters, **self.learned}.items() if v != usual_numbers.get(k)}
         return self.name + (f"({', '.join(f'{k}={v}' for k, v in changed.items())})" if changed else "")
 
 
@@ -164,8 +164,8 @@ def activation(which: Any) -> Activation:
     if isinstance(which, str):
         return look_up("activation", which, ACTIVATIONS)
     if callable(which):
-        known = [record for record in ACTIVATIONS.values() if record.function is which and not record.learned]
-        return known[0] if known else Activation(getattr(which, "__name__", "custom").strip("<>"), which)
+        records = [record for record in ACTIVATIONS.values() if record.function is which and not record.learned]
+        return records[0] if records else Activation(getattr(which, "__name__", "custom").strip("<>"), which)
     raise TypeError(f"an activation is a name, a function or an Activation, got {which!r}")
 
 

@@ -130,8 +130,8 @@ orthogonal = Initializer("orthogonal", _orthogonal, "Saxe et al., 2013")
 random_walk = Initializer("random_walk", _random_walk, "Sussillo and Abbott, 2014")
 
 INITIALIZERS: dict[str, Initializer] = {
-    made.name: made
-    for made in (auto, lecun, lecun_uniform, glorot, glorot_uniform, he, he_uniform, orthogonal, random_walk)
+    record.name: record
+    for record in (auto, lecun, lecun_uniform, glorot, glorot_uniform, he, he_uniform, orthogonal, random_walk)
 } | {
     "zeros": zeros,
     "ones": ones,

@@ -42,19 +42,19 @@ class Sequential(Layer):
         return self.parts
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        made: dict[str, Parameter] = {}
+        parameters: dict[str, Parameter] = {}
         for i, (name, layer) in enumerate(self.parts):
             following = _following(self.parts[i + 1 :], activation)
-            _add(made, name, layer.parameters(features, following))
+            _add(parameters, name, layer.parameters(features, following))
             features = layer.output(features)
-        return made
+        return parameters
 
     def state(self, features: Features) -> dict[str, Any]:
-        kept: dict[str, Any] = {}
+        statistics: dict[str, Any] = {}
         for name, layer in self.parts:
-            _add(kept, name, layer.state(features))
+            _add(statistics, name, layer.state(features))
             features = layer.output(features)
-        return kept
+        return statistics
 
     def output(self, features: Features) -> Features:
         for _, layer in self.parts:

@@ -135,10 +135,10 @@ def _parameters(layer: Weighted, features: Features, pieces: int, following: Act
         if layer.scaling == "ntk" and isinstance(layer.init, str) and layer.init == "auto"
         else layer.init
     )
-    made = {"weight": Parameter((n_in, units * pieces), initializer(start), n_in, units, gain)}
+    parameters = {"weight": Parameter((n_in, units * pieces), initializer(start), n_in, units, gain)}
     if layer.bias is not None:
-        made["bias"] = Parameter((units * pieces,), initializer(layer.bias), n_in, units)
-    return made
+        parameters["bias"] = Parameter((units * pieces,), initializer(layer.bias), n_in, units)
+    return parameters
 
 
 def affine(layer: Weighted, p: Params, x: Any, ctx: Context) -> Any:

@@ -71,8 +71,8 @@ class Embed(Layer):
         parts = [x[:, :others]] if others else []
         for i, size in enumerate(self.sizes):
             code = x[:, others + i]
-            known = np.where((code >= 0) & (code < size), code, 0.0)
-            parts.append(p[f"table{i + 1}"][known.astype(np.int64)])
+            rows = np.where((code >= 0) & (code < size), code, 0.0)
+            parts.append(p[f"table{i + 1}"][rows.astype(np.int64)])
         return np.concatenate(parts, axis=1)
 
 

@@ -52,8 +52,8 @@ class Parameter:
     def make(self, name: str, seed: int, dtype: Any) -> Any:
         """The array. Its numbers depend on the seed and its own name, not on the layers around it."""
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        made = self.init(rng, self.shape, self.fan_in, self.fan_out, self.gain)
-        return np.asarray(made, dtype)
+        array = self.init(rng, self.shape, self.fan_in, self.fan_out, self.gain)
+        return np.asarray(array, dtype)
 
 
 class Layer(Record, ABC):
@@ -105,7 +105,7 @@ class Layer(Record, ABC):
         if np.dtype(dtype).kind != "f":
             raise ValueError(f"initialize: dtype is float32 or float64, got {dtype!r}")
         check_whole(0, seed=seed)
-        params = {name: made.make(name, seed, dtype) for name, made in self.parameters(shape).items()}
+        params = {name: parameter.make(name, seed, dtype) for name, parameter in self.parameters(shape).items()}
         state = {name: np.array(value, dtype, order="C") for name, value in self.state(shape).items()}
         return Variables(params, state)
 
@@ -208,9 +208,9 @@ class Named(dict[str, Any]):
 def within(params: Params, name: str) -> dict[str, Any]:
     """The parameters of the part called `name`, without the prefix."""
     start = f"{name}."
-    found = Named((key[len(start) :], value) for key, value in params.items() if key.startswith(start))
-    found.name = name
-    return found
+    inside = Named((key[len(start) :], value) for key, value in params.items() if key.startswith(start))
+    inside.name = name
+    return inside
 
 
 def call(layer: Layer, name: str, params: Params, x: Any, ctx: Context) -> Any:

@@ -60,6 +60,13 @@ class Link:
     function: Callable[[Any], Any]
     kind: LinkKind = LinkKind.NUMBERS
 
+    def __post_init__(self) -> None:
+        if not callable(self.function) or not isinstance(self.kind, LinkKind):
+            raise TypeError(
+                "Link: expects a function of scores and a kind, as in Link('exp', np.exp, LinkKind.POSITIVE), got "
+                f"{self.function!r} and {self.kind!r}"
+            )
+
     def __call__(self, scores: Any) -> Any:
         """What the network predicts by these scores.   (n, k) -> (n, k)"""
         return self.function(scores)

@@ -17,7 +17,8 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
-from pellucid.nn.losses.link import IDENTITY, LINKS, Link, LinkKind, kind_of
+from pellucid.nn.losses.link import IDENTITY, LINKS, Link, kind_of
+from pellucid.precision import like
 from pellucid.records import Record
 
 Kind = TypeVar("Kind", bound="Loss")
@@ -81,18 +82,18 @@ class Loss(Record, ABC):
 
     def per_sample(self, scores: Any, y: Any) -> Any:
         """The loss of every sample.   scores: (n, k), y: as prepared -> (n,), in the dtype of the scores"""
-        found, wanted = tuple(y.shape), tuple(scores.shape)
-        if len(wanted) != 2:
-            raise ShapeError(f"{self.name}: scores have shape (n, outputs), got {format_shape(wanted)}")
-        rows_fit = found[:1] == wanted[:1]
+        target, shape = tuple(y.shape), tuple(scores.shape)
+        if len(shape) != 2:
+            raise ShapeError(f"{self.name}: scores have shape (n, outputs), got {format_shape(shape)}")
+        rows_fit = target[:1] == shape[:1]
         if not rows_fit or not (
-            (len(found) == 2 and found[1] * self.per_output == wanted[1]) or (len(found) == 1 and self.labels)
+            (len(target) == 2 and target[1] * self.per_output == shape[1]) or (len(target) == 1 and self.labels)
         ):
             raise ShapeError(
-                f"{self.name}: scores of shape {format_shape(wanted)} do not fit a target of shape "
-                f"{format_shape(found)}: use y = loss.prepare(y), and a network with {self.name}'s number of outputs"
+                f"{self.name}: scores of shape {format_shape(shape)} do not fit a target of shape "
+                f"{format_shape(target)}: use y = loss.prepare(y), and a network with {self.name}'s number of outputs"
             )
-        return self.each(scores, like(y, scores) if len(found) == 2 else y)
+        return self.each(scores, like(y, scores) if len(target) == 2 else y)
 
     def __call__(self, scores: Any, y: Any, weights: Any = None) -> Any:
         """The mean over samples.   scores: (n, k), y: as prepared, weights: (n,) or None -> ()"""
@@ -110,10 +111,10 @@ class Loss(Record, ABC):
 
     def with_(self: Kind, **settings: Any) -> Kind:
         """The same loss with other settings. A setting may be a traced number, so that it can follow a schedule."""
-        known = [one.name for one in fields(self)] if is_dataclass(self) else list[str]()
+        names = [one.name for one in fields(self)] if is_dataclass(self) else list[str]()
         for key in settings:
-            if key not in known:
-                raise ValueError(f"{self.name} has no setting {key!r}: it has {', '.join(known) or 'none'}")
+            if key not in names:
+                raise ValueError(f"{self.name} has no setting {key!r}: it has {', '.join(names) or 'none'}")
         return replace(self, **settings)  # type: ignore[type-var]
 
     @staticmethod
@@ -149,15 +150,6 @@ class Own(Loss):
     own_link: Any = None
     like: Loss | None = None
     name: str = "own"
-    link_as: tuple[str, ...] = ()  # name and kind of the link, as texts for files; (): by its function and `like`
-
-    def __post_init__(self) -> None:
-        if isinstance(self.own_link, Link):
-            object.__setattr__(self, "link_as", (self.own_link.name, self.own_link.kind.value))
-            object.__setattr__(self, "own_link", self.own_link.function)
-        kinds = [kind.value for kind in LinkKind]
-        if self.link_as and not (len(self.link_as) == 2 and self.link_as[1] in kinds):
-            raise ValueError(f"{self.name}: link_as is (), or a name and a kind out of {kinds}, got {self.link_as!r}")
 
     @property
     def per_output(self) -> int:
@@ -171,8 +163,8 @@ class Own(Loss):
     def link(self) -> Link:  # type: ignore[override]
         if self.own_link is None:
             return self.like.link if self.like else IDENTITY
-        if self.link_as:
-            return Link(self.link_as[0], self.own_link, LinkKind(self.link_as[1]))
+        if isinstance(self.own_link, Link):
+            return self.own_link
         name = str(getattr(self.own_link, "__name__", "own")).strip("<>")
         return Link(name, self.own_link, self.like.link.kind if self.like else kind_of(self.own_link))
 
@@ -210,13 +202,6 @@ def _as_written(cls: type[Loss]) -> Callable[[Loss], Link]:
 def _of(attribute: Any, loss: Loss) -> Any:
     """What an attribute of a class is for one of its objects: a method bound, a property read."""
     return attribute.__get__(loss, type(loss)) if hasattr(attribute, "__get__") else attribute
-
-
-def like(value: Any, array: Any) -> Any:
-    """A number or an array in the dtype of another; Python numbers have none and pass."""
-    if not hasattr(value, "dtype") or value.dtype == array.dtype:
-        return value
-    return value.astype(array.dtype)
 
 
 def must(loss: Loss, setting: str, is_: str, fine: Callable[[Any], bool]) -> None:

@@ -13,7 +13,8 @@ from scipy import special
 
 from pellucid.amounts import is_number
 from pellucid.nn.losses.link import EXP, Link, bounded_exp
-from pellucid.nn.losses.loss import Loss, like, must, over_outputs, refuse
+from pellucid.nn.losses.loss import Loss, must, over_outputs, refuse
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)

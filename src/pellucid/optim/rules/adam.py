@@ -8,36 +8,59 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pellucid.optim.numbers import Array, Arrays, like
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
 from pellucid.optim.rules.rule import Rule, correction, counts, mix, root, zeros
 from pellucid.optim.schedules.schedule import Number
-
-
-def begin(w: Array) -> Arrays:
-    """The state of the family: averages m of gradients and s of their squares, and their corrections.
-
-    >>> list(begin(np.ones(2)))
-    ['m', 's', 'c1', 'c2']
-    """
-    return zeros(w, "m", "s") | counts("c1", "c2")
-
-
-def averages(rule: Any, g: Array, s: Arrays) -> Arrays:
-    """m <- beta1 m + (1 - beta1) g;   s <- beta2 s + (1 - beta2) g²;   c1, c2 <- the same of a constant 1."""
-    return {
-        "m": mix(rule.beta1, s["m"], g),
-        "s": mix(rule.beta2, s["s"], np.square(g)),
-        "c1": correction(rule.beta1, s["c1"]),
-        "c2": correction(rule.beta2, s["c2"]),
-    }
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)
-class Adam(Rule):
+class AdamFamily(Rule):
+    """Rules by m and s, moving averages of gradients and of their squares, and c1 and c2, their bias corrections.
+
+    c1 and c2 are the same averages of a constant 1 (see `correction`): 1 - beta^t for constant betas.
+
+    >>> list(Adam().init(np.ones(2)))
+    ['m', 's', 'c1', 'c2']
+    """
+
+    lr: Number = 1e-3
+    beta1: Number = 0.9
+    beta2: Number = 0.999
+    eps: Number = 1e-8
+    amounts: ClassVar[tuple[str, ...]] = ("lr", "eps")
+    shares: ClassVar = ("beta1", "beta2")
+
+    eps_inside = False  # not a field here: AdamW has it behind another one
+
+    def init(self, w: Array) -> Arrays:
+        return zeros(w, "m", "s") | counts("c1", "c2")
+
+    def averages(self, g: Array, s: Arrays) -> Arrays:
+        """m <- beta1 m + (1 - beta1) g;   s <- beta2 s + (1 - beta2) g²;   c1, c2 <- the same of a constant 1."""
+        return {
+            "m": mix(self.beta1, s["m"], g),
+            "s": mix(self.beta2, s["s"], np.square(g)),
+            "c1": correction(self.beta1, s["c1"]),
+            "c2": correction(self.beta2, s["c2"]),
+        }
+
+    def size(self, w: Array, squares: Array, c2: Any) -> Array:
+        """√ŝ + eps, or √(ŝ + eps) with `eps_inside`, for ŝ = squares / c2."""
+        return root(squares * like(1 / c2, w), self.eps, self.eps_inside)
+
+    def way(self, w: Array, new: Arrays, squares: Array, lr: Any) -> Array:
+        """lr m̂ / (√ŝ + eps): how far w goes."""
+        size = self.size(w, squares, new["c2"])
+        return like(lr / new["c1"], w) * new["m"] / size
+
+
+@dataclass(frozen=True)
+class Adam(AdamFamily):
     """Kingma and Ba, 2015: m̂ = m / c1, ŝ = s / c2;   w <- w - lr m̂ / (√ŝ + eps)
 
-    m and s are moving averages of g and g², c1 and c2 their bias corrections (see `correction`): 1 - beta^t for
-    constant betas. `eps_inside` writes √(ŝ + eps).
+    `eps_inside` writes √(ŝ + eps).
 
     >>> rule, w = Adam(), np.array([1.0])
     >>> w, s = rule.step(w, np.array([1e-3]), rule.init(w), 0.1, 1)
@@ -45,25 +68,15 @@ class Adam(Rule):
     (array([0.9]), np.float64(0.1))
     """
 
-    lr: Number = 1e-3
-    beta1: Number = 0.9
-    beta2: Number = 0.999
-    eps: Number = 1e-8
     eps_inside: bool = False
-    amounts: ClassVar = ("lr", "eps")
-    shares: ClassVar = ("beta1", "beta2")
-
-    def init(self, w: Array) -> Arrays:
-        return begin(w)
 
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
-        new = averages(self, g, s)
-        size = root(new["s"] * like(1 / new["c2"], w), self.eps, self.eps_inside)
-        return w - like(lr / new["c1"], w) * new["m"] / size, new
+        new = self.averages(g, s)
+        return w - self.way(w, new, new["s"], lr), new
 
 
 @dataclass(frozen=True)
-class AdamW(Rule):
+class AdamW(AdamFamily):
     """Adam with decoupled decay (Loshchilov and Hutter, 2019): w <- (1 - lr decay) w - lr m̂ / (√ŝ + eps)
 
     As in PyTorch all parameters decay; `Group("*.bias", decay=0.0)` leaves some out.
@@ -73,26 +86,17 @@ class AdamW(Rule):
     array([1.5])
     """
 
-    lr: Number = 1e-3
-    beta1: Number = 0.9
-    beta2: Number = 0.999
-    eps: Number = 1e-8
     decay: Number = 0.01
     eps_inside: bool = False
     amounts: ClassVar = ("lr", "eps", "decay")
-    shares: ClassVar = ("beta1", "beta2")
-
-    def init(self, w: Array) -> Arrays:
-        return begin(w)
 
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
-        new = averages(self, g, s)
-        size = root(new["s"] * like(1 / new["c2"], w), self.eps, self.eps_inside)
-        return like(1 - lr * self.decay, w) * w - like(lr / new["c1"], w) * new["m"] / size, new
+        new = self.averages(g, s)
+        return like(1 - lr * self.decay, w) * w - self.way(w, new, new["s"], lr), new
 
 
 @dataclass(frozen=True)
-class AMSGrad(Rule):
+class AMSGrad(AdamFamily):
     """Adam with the largest s so far (Reddi, Kale and Kumar, 2018): w <- w - lr m̂ / (√(max s / c2) + eps)
 
     As in PyTorch the largest is taken ahead of the correction.
@@ -101,26 +105,19 @@ class AMSGrad(Rule):
     ['c1', 'c2', 'm', 's', 'top']
     """
 
-    lr: Number = 1e-3
-    beta1: Number = 0.9
-    beta2: Number = 0.999
-    eps: Number = 1e-8
     eps_inside: bool = False
-    amounts: ClassVar = ("lr", "eps")
-    shares: ClassVar = ("beta1", "beta2")
 
     def init(self, w: Array) -> Arrays:
-        return begin(w) | zeros(w, "top")
+        return super().init(w) | zeros(w, "top")
 
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
-        new = averages(self, g, s)
+        new = self.averages(g, s)
         new["top"] = np.maximum(s["top"], new["s"])
-        size = root(new["top"] * like(1 / new["c2"], w), self.eps, self.eps_inside)
-        return w - like(lr / new["c1"], w) * new["m"] / size, new
+        return w - self.way(w, new, new["top"], lr), new
 
 
 @dataclass(frozen=True)
-class NAdam(Rule):
+class NAdam(AdamFamily):
     """Adam with Nesterov's look ahead (Dozat, 2016), as in PyTorch:
     w <- w - lr (mu' m / (1 - p mu') + (1 - mu) g / (1 - p)) / (√ŝ + eps)
 
@@ -131,12 +128,8 @@ class NAdam(Rule):
     """
 
     lr: Number = 2e-3
-    beta1: Number = 0.9
-    beta2: Number = 0.999
-    eps: Number = 1e-8
     warm: Number = 4e-3
     amounts: ClassVar = ("lr", "eps", "warm")
-    shares: ClassVar = ("beta1", "beta2")
 
     def init(self, w: Array) -> Arrays:
         return zeros(w, "m", "s") | counts("c2") | counts("p", start=1.0)
@@ -146,7 +139,7 @@ class NAdam(Rule):
         c2 = correction(self.beta2, s["c2"])
         mu, ahead = self._mu(t), self._mu(t + 1)
         p = s["p"] * mu
-        size = root(squares * like(1 / c2, w), self.eps, False)
+        size = self.size(w, squares, c2)
         step = like(lr * ahead / (1 - p * ahead), w) * m + like(lr * (1 - mu) / (1 - p), w) * g
         return w - step / size, {"m": m, "s": squares, "c2": c2, "p": p}
 
@@ -156,7 +149,7 @@ class NAdam(Rule):
 
 
 @dataclass(frozen=True)
-class RAdam(Rule):
+class RAdam(AdamFamily):
     """Rectified Adam (Liu et al., 2020), as in PyTorch: w <- w - lr r m̂ / (√ŝ + eps / √c2), at first w - lr m̂
 
     r = √((ρ - 4) (ρ - 2) ρ∞ / ((ρ∞ - 4) (ρ∞ - 2) ρ)) with ρ∞ = 2 / (1 - beta2) - 1 and ρ = ρ∞ - 2 t (1 - c2) / c2,
@@ -167,18 +160,8 @@ class RAdam(Rule):
     array([0.5])
     """
 
-    lr: Number = 1e-3
-    beta1: Number = 0.9
-    beta2: Number = 0.999
-    eps: Number = 1e-8
-    amounts: ClassVar = ("lr", "eps")
-    shares: ClassVar = ("beta1", "beta2")
-
-    def init(self, w: Array) -> Arrays:
-        return begin(w)
-
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
-        new = averages(self, g, s)
+        new = self.averages(g, s)
         most = 2 / (1 - self.beta2) - 1  # type: ignore[operator]
         sure = most - 2 * t * (1 - new["c2"]) / new["c2"]
         # the limits are those of sure > 5: they only keep the unused branch free of warnings

@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pellucid.optim.numbers import Array, Arrays, like
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
 from pellucid.optim.rules.rule import Rule, mix, root, zeros
 from pellucid.optim.schedules.schedule import Number
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)

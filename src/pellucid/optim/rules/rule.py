@@ -8,8 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pellucid.optim.numbers import Array, Arrays, check_amounts, check_shares, like
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
+from pellucid.optim.checks import check_amounts, check_shares
 from pellucid.optim.schedules.schedule import Number
+from pellucid.precision import like
 from pellucid.records import Record
 
 

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pellucid.optim.numbers import Array, Arrays, like
-from pellucid.optim.rules.adam import averages, begin
+from pellucid.graph.core.spec import Array
+from pellucid.named_arrays import Arrays
+from pellucid.optim.rules.adam import AdamFamily
 from pellucid.optim.rules.rule import Rule, zeros
 from pellucid.optim.schedules.schedule import Number
+from pellucid.precision import like
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class SklearnSGD(Rule):
 
 
 @dataclass(frozen=True)
-class SklearnAdam(Rule):
+class SklearnAdam(AdamFamily):
     """solver="adam": w <- w - lr √c2 / c1 · m / (√s + eps)
 
     As in the pseudocode at the end of Kingma and Ba's section 2: eps meets the square root ahead of its correction.
@@ -49,17 +51,7 @@ class SklearnAdam(Rule):
     array([0.5])
     """
 
-    lr: Number = 1e-3
-    beta1: Number = 0.9
-    beta2: Number = 0.999
-    eps: Number = 1e-8
-    amounts: ClassVar = ("lr", "eps")
-    shares: ClassVar = ("beta1", "beta2")
-
-    def init(self, w: Array) -> Arrays:
-        return begin(w)
-
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
-        new = averages(self, g, s)
+        new = self.averages(g, s)
         rate = lr * np.sqrt(new["c2"]) / new["c1"]
         return w - like(rate, w) * new["m"] / (np.sqrt(new["s"]) + like(self.eps, w)), new

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from pellucid.optim.rules import adam, adaptive, descent, sklearn
+from pellucid.optim.rules import adam, adaptive, descent, momentum, sklearn
 from pellucid.optim.rules.rule import Rule
 
 RULES: dict[str, type[Rule]] = {
     "sgd": descent.SGD,
-    "momentum": descent.Momentum,
-    "heavy_ball": descent.Momentum,
-    "nesterov": descent.Nesterov,
+    "momentum": momentum.Momentum,
+    "heavy_ball": momentum.Momentum,
+    "velocity_momentum": momentum.VelocityMomentum,
+    "average_momentum": momentum.AverageMomentum,
+    "nesterov": momentum.Nesterov,
+    "velocity_nesterov": momentum.VelocityNesterov,
     "adagrad": adaptive.Adagrad,
     "rmsprop": adaptive.RMSprop,
     "adadelta": adaptive.Adadelta,

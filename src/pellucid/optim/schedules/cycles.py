@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from pellucid.amounts import is_number
-from pellucid.optim.numbers import check_above, check_amounts
+from pellucid.optim.checks import check_above, check_amounts
 from pellucid.optim.schedules.schedule import Schedule, Steps, check_times
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from pellucid.amounts import is_count, is_number
-from pellucid.optim.numbers import check_above, check_amounts, check_choice
+from pellucid.optim.checks import check_above, check_amounts, check_choice
 from pellucid.optim.schedules.schedule import Epochs, Number, Schedule, Steps, check_times
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from pellucid.amounts import is_number
-from pellucid.optim.numbers import check_amounts, check_choice
+from pellucid.optim.checks import check_amounts, check_choice
 
 
 class Controller(ABC):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from pellucid.amounts import is_count
-from pellucid.optim.numbers import check_above
+from pellucid.optim.checks import check_above
 from pellucid.records import Record
 
 T = TypeVar("T")

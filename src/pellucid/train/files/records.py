@@ -34,8 +34,10 @@ TAGS: dict[str, set[str]] = {  # what is not a record, and its keys
     "activation": {"name", "parameters", "learned", "gain"},
     "initializer": {"name"},
     "given": set(),
+    "link": {"name", "kind", "function"},  # without a function: one of the table
     "function": {"name"},
 }
+LINK_KINDS = nn.LinkKind.__members__
 SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
 DTYPES: dict[str, np.dtype[Any]] = {
     name: np.dtype(name) for name in ["bool", *(f"{kind}{bits}" for kind in SIZES for bits in SIZES[kind])]
@@ -98,6 +100,8 @@ def _write(value: Any, where: str, own: dict[str, Any]) -> Any:
         return {"type": "dtype", "name": np.dtype(value).name}
     if isinstance(value, nn.Initializer):
         return _write_initializer(value, own)
+    if isinstance(value, nn.Link):
+        return _write_link(value, where, own)
     if isinstance(value, nn.Activation) and value.name in nn.ACTIVATIONS:
         data = _write_activation(value, where, own)
         if restore(data) == value:
@@ -157,6 +161,13 @@ def _write_initializer(record: nn.Initializer, own: dict[str, Any]) -> dict[str,
     return {"type": "function", "name": _own_name(record.name, record, own)}
 
 
+def _write_link(link: nn.Link, where: str, own: dict[str, Any]) -> dict[str, Any]:
+    data = {"type": "link", "name": link.name, "kind": link.kind.name}
+    if nn.LINKS.get(link.name) == link:
+        return data
+    return data | {"function": _write(link.function, f"{where}.function", own)}
+
+
 def _own_name(name: str, thing: Any, own: dict[str, Any]) -> str:
     if own.setdefault(name, thing) != thing:
         raise ConfigError(f"two different things are called {name!r}: give them names of their own (def f, not lambda)")
@@ -206,6 +217,10 @@ def _read(data: Any, custom: Mapping[str, Any], where: str) -> Any:
             return _built(where, lambda: kinds[found[1]](number(found[2])))
         case {"type": "activation", "name": str(name)} if name in nn.ACTIVATIONS:
             return _read_activation(nn.ACTIVATIONS[name], data)
+        case {"type": "link", "name": str(name), "kind": str(kind), "function": function} if kind in LINK_KINDS:
+            return _built(where, nn.Link, name, _read(function, custom, where), LINK_KINDS[kind])
+        case {"type": "link", "name": str(name), "kind": str(kind)} if name in nn.LINKS:
+            return nn.LINKS[name]
         case {"type": "function", "name": str(name)} if callable(custom.get(name)):
             return custom[name]
         case {"type": "function" | "activation" | "initializer" as kind, "name": str(name)}:
