@@ -39,8 +39,10 @@ def classes() -> dict[str, type]:
     from sklearn import decomposition, impute, preprocessing
 
     from pellucid import estimators
-    from pellucid.estimators import convergence
-    from pellucid.estimators.tables import encoding, layout
+    from pellucid.estimators.convergence import Curves
+    from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
+    from pellucid.estimators.tables.encoding import Encoding
+    from pellucid.estimators.tables.layout import Layout
 
     ours = [one for one in vars(estimators).values() if isinstance(one, type) and not issubclass(one, Warning)]
     theirs = [
@@ -53,9 +55,8 @@ def classes() -> dict[str, type]:
         preprocessing.OrdinalEncoder,
         decomposition.PCA,
     ]
-    return {
-        one.__name__: one for one in (*ours, *theirs, layout.Layout, encoding.Encoding, convergence.Curves, Progress)
-    }
+    records = [ClassOutputs, NumberOutputs, Layout, Encoding, Curves, Progress]
+    return {one.__name__: one for one in (*ours, *theirs, *records)}
 
 
 def save_estimator(estimator: BaseEstimator, path: str | os.PathLike[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
 from pellucid.estimators.tables.encoding import Encoding
 from pellucid.estimators.tables.layout import Layout
 
@@ -39,5 +40,21 @@ def _table_preprocessor(state: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name not in old} | {"_encoding": encoding}
 
 
-UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"TablePreprocessor": _table_preprocessor}
+def _bagged_classifier(state: dict[str, Any]) -> dict[str, Any]:
+    if "_multilabel" in state:
+        state["_reading"] = ClassOutputs(state.pop("classes_"), state.pop("_multilabel"))
+    return state
+
+
+def _bagged_regressor(state: dict[str, Any]) -> dict[str, Any]:
+    if "_columns" in state:
+        state["_reading"] = NumberOutputs(state.pop("_columns"))
+    return state
+
+
+UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "BaggedMLPClassifier": _bagged_classifier,
+    "BaggedMLPRegressor": _bagged_regressor,
+    "TablePreprocessor": _table_preprocessor,
+}
 """By the name of the class: from the attributes or fields in a file to those that the class has now."""
