@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
+from pellucid.data.types import Array
 from pellucid.errors import ShapeError
 
 
@@ -82,3 +83,15 @@ def split(
         train, held = train_test_split(rest, test_size=share, stratify=kept, random_state=seed)
         parts = [train, held, tested]
     return tuple((take_rows(X, part), take_rows(y, part)) for part in parts)
+
+
+def shuffled_folds(rows: int, count: int, labels: Array | None, seed: int) -> list[tuple[Array, Array]]:
+    """Numbers of the rows to train on and of those held out, for each of `count` folds. Stratified by labels, if any.
+
+    >>> [sorted(held.tolist()) for _, held in shuffled_folds(4, 2, None, seed=0)]
+    [[2, 3], [0, 1]]
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    splitter = (KFold if labels is None else StratifiedKFold)(count, shuffle=True, random_state=seed)
+    return list(splitter.split(np.zeros((rows, 1)), labels))

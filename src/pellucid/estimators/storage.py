@@ -39,8 +39,14 @@ def classes() -> dict[str, type]:
     from sklearn import decomposition, impute, preprocessing
 
     from pellucid import estimators
-    from pellucid.estimators import calibration, class_target, convergence, fitted, number_target
-    from pellucid.estimators.tables import encoding, layout
+    from pellucid.estimators.calibration import Calibration
+    from pellucid.estimators.class_target import ClassTarget
+    from pellucid.estimators.convergence import Curves
+    from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
+    from pellucid.estimators.fitted import Fitted
+    from pellucid.estimators.number_target import NumberTarget, Units
+    from pellucid.estimators.tables.encoding import Encoding
+    from pellucid.estimators.tables.layout import Layout
 
     ours = [one for one in vars(estimators).values() if isinstance(one, type) and not issubclass(one, Warning)]
     theirs = [
@@ -53,17 +59,8 @@ def classes() -> dict[str, type]:
         preprocessing.OrdinalEncoder,
         decomposition.PCA,
     ]
-    records = [
-        fitted.Fitted,
-        calibration.Calibration,
-        class_target.ClassTarget,
-        number_target.NumberTarget,
-        number_target.Units,
-        convergence.Curves,
-        layout.Layout,
-        encoding.Encoding,
-        Progress,
-    ]
+    targets = [ClassTarget, NumberTarget, Units, ClassOutputs, NumberOutputs]
+    records = [*targets, Fitted, Calibration, Curves, Layout, Encoding, Progress]
     return {one.__name__: one for one in (*ours, *theirs, *records)}
 
 

@@ -10,6 +10,7 @@ from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.class_target import ClassTarget
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.compat import COMPAT
+from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.number_target import NumberTarget, Units
 from pellucid.estimators.parameters import Parameters
@@ -93,11 +94,25 @@ def _parameters(state: dict[str, Any], kind: type[Parameters]) -> dict[str, Any]
     return {name: value for name, value in state.items() if name in kind.declared or name in COLUMNS}
 
 
+def _bagged_classifier(state: dict[str, Any]) -> dict[str, Any]:
+    if "_multilabel" in state:
+        state["_reading"] = ClassOutputs(state.pop("classes_"), state.pop("_multilabel"))
+    return state
+
+
+def _bagged_regressor(state: dict[str, Any]) -> dict[str, Any]:
+    if "_columns" in state:
+        state["_reading"] = NumberOutputs(state.pop("_columns"))
+    return state
+
+
 UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "TablePreprocessor": _table_preprocessor,
     "MLPClassifier": _network,
     "MLPRegressor": _network,
     "TabularMLPClassifier": _table,
     "TabularMLPRegressor": _table,
+    "BaggedMLPClassifier": _bagged_classifier,
+    "BaggedMLPRegressor": _bagged_regressor,
+    "TablePreprocessor": _table_preprocessor,
 }
 """By the name of the class: from the attributes or fields in a file to those that the class has now."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
+from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.calibration import radius
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
+from pellucid.estimators.ensembles.out_of_bag import OutOfBag
+from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
+from pellucid.estimators.protocols import Learner
 from pellucid.estimators.regressor import MLPRegressor
 
 DOC = """
@@ -41,12 +43,6 @@ DOC = """
 """
 
 
-def _has_probabilities(ensemble: Any) -> bool:
-    if not hasattr(ensemble._base(), "predict_proba"):
-        raise AttributeError(f"this {type(ensemble._base()).__name__} gives no probabilities")
-    return True
-
-
 class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
     __doc__ = f"""Several classifiers whose probabilities are averaged.{DOC.format(default="MLPClassifier()")}
     Every bootstrap sample has rows of all classes: one that is missing replaces a row of a class with several. A class
@@ -64,63 +60,45 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
     ((2, 2), (2, 2))
     """
 
-    def _base(self) -> Any:
+    _reading: ClassOutputs
+    oob_decision_function_: Array
+
+    @property
+    def classes_(self) -> Array:
+        """Classes in order; the numbers of the labels, where there are several."""
+        return self._reading.classes
+
+    def _base(self) -> Learner:
         return MLPClassifier() if self.estimator is None else self.estimator
 
-    def _learn_target(self, y: Any) -> Any:
-        check_classification_targets(y)
-        self._multilabel = type_of_target(y).startswith("multilabel")
-        if self._multilabel:
-            self.classes_ = np.arange(y.shape[1])
-            return None
-        self.classes_ = unique_labels(y)
-        return np.searchsorted(self.classes_, y)
+    def _learn_outputs(self, y: Array) -> ClassOutputs:
+        return ClassOutputs.learn(y)
 
-    def _output(self, member: Any, X: Any) -> Any:
-        if hasattr(member, "predict_proba"):
-            out = np.asarray(member.predict_proba(X))
-        elif self._multilabel:
-            return np.asarray(member.predict(X), float)
-        else:
-            return self._truth(member.predict(X), len(self.classes_))
-        if self._multilabel or len(member.classes_) == len(self.classes_):
-            return out
-        aligned = np.zeros((len(out), len(self.classes_)), out.dtype)
-        aligned[:, np.searchsorted(self.classes_, member.classes_)] = out
-        return aligned
+    def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
+        self.oob_decision_function_ = unseen.outputs
 
-    def _truth(self, y: Any, columns: int) -> Any:
-        if self._multilabel:
-            return np.asarray(y, float)
-        return (np.asarray(y)[:, None] == self.classes_).astype(float)
+    def _has_probabilities(self) -> bool:
+        if not hasattr(self._base(), "predict_proba"):
+            raise AttributeError(f"this {type(self._base()).__name__} gives no probabilities")
+        return True
 
-    def _decided(self, outputs: Any) -> Any:
-        if self._multilabel:
-            return (outputs > 0.5).astype(int)
-        return self.classes_[np.argmax(outputs, axis=1)]
-
-    def _score(self, outputs: Any, y: Any, weights: Any = None) -> float:
-        return float(accuracy_score(y, self._decided(outputs), sample_weight=weights))
-
-    def _keep_unseen(self, outputs: Any, some: Any, y: Any) -> None:
-        self.oob_decision_function_ = outputs
-
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> Array:
         """The most likely class of each row, (n,); for several labels zeros and ones, (n, labels)."""
-        return self._decided(self._average(X, False))
+        mean = self._mean(X)
+        return self._reading.decided(mean)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, return_std: bool = False) -> Any:
+    def predict_proba(self, X: ArrayLike, *, return_std: bool = False) -> Array | tuple[Array, Array]:
         """The members' mean probabilities, (n, classes); with `return_std` their deviation over members too."""
-        return self._average(X, return_std)
+        return self._mean_and_deviation(X) if return_std else self._mean(X)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: ArrayLike) -> Array:
         """Logarithms of the mean probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self._average(X, False))
+            return np.log(self._mean(X))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self._base())
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_label = inner.classifier_tags.multi_label
@@ -141,47 +119,34 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     """
 
     _numeric_target = True
+    _reading: NumberOutputs
+    _errors: Array
+    oob_prediction_: Array
 
-    def _base(self) -> Any:
+    def _base(self) -> Learner:
         return MLPRegressor() if self.estimator is None else self.estimator
 
-    def _learn_target(self, y: Any) -> Any:
-        self._columns = 1 if y.ndim == 1 else y.shape[1]
+    def _learn_outputs(self, y: Array) -> NumberOutputs:
+        return NumberOutputs.learn(y)
 
-    def _output(self, member: Any, X: Any) -> Any:
-        out = np.asarray(member.predict(X))
-        return out.reshape(len(out), -1)
+    def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
+        self.oob_prediction_ = _shaped(unseen.outputs)
+        self._errors = self._reading.errors(unseen.outputs, y, unseen.rows)
 
-    def _truth(self, y: Any, columns: int) -> Any:
-        """Several quantiles of an output have the same truth."""
-        y = np.asarray(y, float).reshape(len(y), -1)
-        return np.repeat(y, columns // y.shape[1], axis=1)
+    @overload
+    def predict(self, X: ArrayLike, *, return_std: Literal[False] = ...) -> Array: ...
 
-    def _score(self, outputs: Any, y: Any, weights: Any = None) -> float:
-        """R²; of several quantiles there is none (NaN)."""
-        y = np.asarray(y, float).reshape(len(y), -1)
-        return float(r2_score(y, outputs, sample_weight=weights)) if outputs.shape == y.shape else float("nan")
+    @overload
+    def predict(self, X: ArrayLike, *, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
-    def _keep_unseen(self, outputs: Any, some: Any, y: Any) -> None:
-        self.oob_prediction_ = self._shaped(outputs)
-        low, high = self._ends(outputs[some])
-        y = np.asarray(y, float).reshape(len(y), -1)[some]
-        self._errors = np.sort(np.maximum(low - y, y - high), axis=0)
-
-    def _shaped(self, outputs: Any) -> Any:
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def _ends(self, outputs: Any) -> tuple[Any, Any]:
-        """The outer quantiles of each output; both are the prediction where there is one number only."""
-        grouped = outputs.reshape(len(outputs), self._columns, outputs.shape[1] // self._columns)
-        return grouped[:, :, 0], grouped[:, :, -1]
-
-    def predict(self, X: Any, *, return_std: bool = False) -> Any:
+    def predict(self, X: ArrayLike, *, return_std: bool = False) -> Array | tuple[Array, Array]:
         """The members' mean prediction, (n,) or (n, outputs); with `return_std` their deviation over members too."""
-        found = self._average(X, return_std)
-        return tuple(self._shaped(one) for one in found) if return_std else self._shaped(found)
+        if not return_std:
+            return _shaped(self._mean(X))
+        mean, deviation = self._mean_and_deviation(X)
+        return _shaped(mean), _shaped(deviation)
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Any, Any]:
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper ends that hold the truth with this probability, each (n,) or (n, outputs).
 
         The prediction ± a quantile of the errors of out-of-bag predictions (conformal); with a quantile loss its outer
@@ -189,17 +154,22 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
-        outputs = self._average(X, False)
+        outputs = self._mean(X)
         if not hasattr(self, "_errors"):
             raise ValueError(
                 f"intervals need errors on rows that members have not seen, and method={self.method!r} has none: use "
                 "'bagging' or 'folds'"
             )
-        low, high = self._ends(outputs)
+        low, high = self._reading.ends(outputs)
         r = radius(self._errors, coverage)
-        return self._shaped(low - r), self._shaped(high + r)
+        return _shaped(low - r), _shaped(high + r)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self._base())
         tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
+
+
+def _shaped(outputs: Array) -> Array:
+    """One column as the numbers themselves.   (n, 1) -> (n,)"""
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from pellucid.data.types import Array, ArrayLike
+from pellucid.estimators.protocols import Predictor
 from pellucid.markup import Brief
 from pellucid.train.many import side_by_side
 
@@ -47,10 +48,10 @@ class BiasVariance(Brief):
 
 
 def bias_variance(
-    make_estimator: Callable[[int], Any],
-    draw_data: Callable[[np.random.Generator], tuple[Any, Any]],
-    truth: Callable[[Any], Any],
-    x: Any,
+    make_estimator: Callable[[int], Predictor],
+    draw_data: Callable[[np.random.Generator], tuple[ArrayLike, ArrayLike]],
+    truth: Callable[[Array], ArrayLike],
+    x: Array,
     repetitions: int = 100,
     noise: float = 0.0,
     *,
@@ -80,11 +81,11 @@ def bias_variance(
         raise ValueError(f"noise is a deviation, a number from 0, got {noise!r}")
     f = np.asarray(truth(x), float)
 
-    def once(sequence: np.random.SeedSequence) -> tuple[Any, float]:
+    def once(sequence: np.random.SeedSequence) -> tuple[Array, float]:
         rng = np.random.default_rng(sequence)
         X, y = draw_data(rng)
         estimator = make_estimator(int(rng.integers(2**31 - 1)))
-        if "threads" in getattr(estimator, "get_params", dict)():
+        if hasattr(estimator, "set_params") and "threads" in getattr(estimator, "get_params", dict)():
             estimator.set_params(threads=1)
         predicted = np.asarray(estimator.fit(X, y).predict(x), float)
         if predicted.shape != f.shape:
@@ -94,8 +95,8 @@ def bias_variance(
 
     sequences = np.random.SeedSequence(seed).spawn(repetitions)
     works = [partial(once, sequence) for sequence in sequences]
-    found = side_by_side(works, threads=threads, verbose=verbose, what="bias_variance, repetition")
-    predictions, measured = np.stack([p for p, _ in found]), np.array([m for _, m in found])
+    outcomes = side_by_side(works, threads=threads, verbose=verbose, what="bias_variance, repetition")
+    predictions, measured = np.stack([p for p, _ in outcomes]), np.array([m for _, m in outcomes])
     variance, bias = _parts(predictions, f.ravel())
     left_out = np.array([_parts(np.delete(predictions, i, axis=0), f.ravel()) for i in range(repetitions)])
     errors = np.std(left_out, axis=0) * np.sqrt(repetitions - 1)  # the jackknife
@@ -111,7 +112,7 @@ def bias_variance(
     )
 
 
-def _parts(predictions: Any, f: Any) -> tuple[float, float]:
+def _parts(predictions: Array, f: Array) -> tuple[float, float]:
     """Unbiased estimates of variance and bias², averaged over points.   predictions: (repetitions, n)"""
     variance = float(np.mean(np.var(predictions, axis=0, ddof=1)))
     bias = float(np.mean((predictions.mean(axis=0) - f) ** 2)) - variance / len(predictions)

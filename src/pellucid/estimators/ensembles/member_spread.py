@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from pellucid.data.types import Array, ArrayLike
 from pellucid.markup import Brief
 
+Number = TypeVar("Number", float, Array)
 
-def variance_of_average(sigma2: Any, rho: Any, members: int) -> Any:
+
+def variance_of_average(sigma2: Number, rho: Number, members: int) -> Number:
     """(1 - ρ) σ² / B + ρ σ²: variance of the mean of B predictors of variance σ² and pairwise correlation ρ.
 
     Averaging takes away the part of the variance that members do not share; more members never help below ρ σ². The
@@ -19,7 +22,8 @@ def variance_of_average(sigma2: Any, rho: Any, members: int) -> Any:
     >>> variance_of_average(2.0, 0.0, 10), variance_of_average(2.0, 1.0, 10)
     (0.2, 2.0)
     """
-    return (1 - rho) * sigma2 / members + rho * sigma2
+    variance: Number = (1 - rho) * sigma2 / members + rho * sigma2
+    return variance
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +63,7 @@ class MemberReport(Brief):
 
 
 def compare(
-    outputs: Any, truth: Any = None, scores: tuple[float, ...] | None = None, score: float | None = None
+    outputs: ArrayLike, truth: ArrayLike = None, scores: tuple[float, ...] | None = None, score: float | None = None
 ) -> MemberReport:
     """The report of members' outputs, (B, n) or (B, n, k), beside the truth, (n,) or (n, k).
 
@@ -68,12 +72,12 @@ def compare(
     >>> 0.4 < report.correlation < 0.6, abs(report.predicted / report.observed - 1) < 0.05
     (True, True)
     """
-    outputs = np.asarray(outputs, float)
-    outputs = outputs.reshape(*outputs.shape[:2], -1)
-    B, n, columns = outputs.shape
+    predictions = np.asarray(outputs, float)
+    predictions = predictions.reshape(*predictions.shape[:2], -1)
+    B, n, columns = predictions.shape
     if n < 2:
         raise ValueError(f"a report of members needs 2 rows or more, got {n}")
-    errors = outputs if truth is None else outputs - np.asarray(truth, float).reshape(n, -1)
+    errors = predictions if truth is None else predictions - np.asarray(truth, float).reshape(n, -1)
     covariances = [np.atleast_2d(np.cov(errors[:, :, c])) for c in range(columns)]
     variances = np.array([np.mean(np.diag(c)) for c in covariances])
     shared = variances @ [_correlation(c) for c in covariances]
@@ -84,15 +88,15 @@ def compare(
         of="predictions" if truth is None else "errors",
         variance=sigma2,
         correlation=rho,
-        predicted=float(variance_of_average(sigma2, rho, B)),
+        predicted=variance_of_average(sigma2, rho, B),
         observed=float(np.mean(np.var(errors.mean(axis=0), axis=0, ddof=1))),
-        disagreement=float(np.mean(np.var(outputs, axis=0, ddof=1))) if B > 1 else 0.0,
+        disagreement=float(np.mean(np.var(predictions, axis=0, ddof=1))) if B > 1 else 0.0,
         member_scores=scores,
         ensemble_score=score,
     )
 
 
-def _correlation(covariance: Any) -> float:
+def _correlation(covariance: Array) -> float:
     """Mean correlation of two different members; a member without variance has none with others."""
     B = len(covariance)
     if B == 1:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from pellucid.data.splits import shuffled_folds
+from pellucid.data.types import Array, Matrix
 
 COPIES = 10
 """Whole-number weights that add up to more than so many times the rows are no longer taken for copies of rows."""
@@ -18,12 +22,14 @@ class Share:
     `weighted` says whether the rows keep their weights: not where the weights have decided what was drawn.
     """
 
-    rows: Any
-    held: Any
+    rows: Array
+    held: Array
     weighted: bool = True
 
 
-def bags(X: Any, y: Any, weights: Any, labels: Any, size: float | int, seeds: Any) -> list[Share]:
+def bags(
+    X: Matrix, y: Array, weights: Array | None, labels: Array | None, size: float | int, seeds: Iterable[int]
+) -> list[Share]:
     """Bootstrap samples: rows drawn with replacement, by a generator of each member's seed (Breiman, 1996).
 
     Weights that are whole numbers count copies of a row, and the draw is from all copies; other weights go with the
@@ -42,7 +48,7 @@ def bags(X: Any, y: Any, weights: Any, labels: Any, size: float | int, seeds: An
     return [_bag(pool, count, labels, weighted, len(order), seed) for seed in seeds]
 
 
-def _bag(pool: Any, count: int, labels: Any, weighted: bool, n: int, seed: int) -> Share:
+def _bag(pool: Array, count: int, labels: Array | None, weighted: bool, n: int, seed: int) -> Share:
     rng = np.random.default_rng(seed)
     rows = pool[rng.integers(0, len(pool), count)]
     if labels is not None:
@@ -52,7 +58,7 @@ def _bag(pool: Any, count: int, labels: Any, weighted: bool, n: int, seed: int) 
     return Share(rows, np.flatnonzero(out), weighted)
 
 
-def _with_every_class(rows: Any, labels: Any, pool: Any, rng: np.random.Generator) -> None:
+def _with_every_class(rows: Array, labels: Array, pool: Array, rng: np.random.Generator) -> None:
     """Put a row of each missing class in the place of a row whose class has others, as long as there are such."""
     for label in np.setdiff1d(labels[pool], labels[rows]):
         drawn, counts = np.unique(labels[rows], return_counts=True)
@@ -62,30 +68,27 @@ def _with_every_class(rows: Any, labels: Any, pool: Any, rng: np.random.Generato
         rows[rng.choice(places)] = rng.choice(pool[labels[pool] == label])
 
 
-def folds(n: int, labels: Any, count: int, seed: int) -> list[Share]:
+def folds(n: int, labels: Array | None, count: int, seed: int) -> list[Share]:
     """K shuffled folds: each member is trained on all but one of them. Stratified where there are labels."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     if not 2 <= count <= n:
         raise ValueError(f"method='folds' takes n_estimators from 2 to the number of rows, {n}, got {count}")
     stratified = labels is not None and np.bincount(labels).max() >= count  # else there is no fold without the class
-    splitter = (StratifiedKFold if stratified else KFold)(count, shuffle=True, random_state=seed)
-    return [Share(rows, held) for rows, held in splitter.split(np.zeros((n, 1)), labels)]
+    pairs = shuffled_folds(n, count, labels if stratified else None, seed)
+    return [Share(rows, held) for rows, held in pairs]
 
 
-def content_order(X: Any, y: Any) -> Any:
+def content_order(X: Matrix, y: Array) -> Array:
     """Row numbers in an order that depends on what is in the rows alone; tables of texts keep theirs.
 
     Rows are sorted by a hash (splitmix64) of their numbers' bits, summed over columns.
     """
     n = X.shape[0]
-    thin = hasattr(X, "tocoo")
-    if not thin and not (isinstance(X, np.ndarray) and X.dtype.kind in "fiub"):
-        return np.arange(n)
     keys = np.zeros(n, np.uint64)
-    if thin:
+    if hasattr(X, "tocoo"):
         entries = X.tocoo()
         np.add.at(keys, entries.row, _mixed(_bits(entries.data) ^ _mixed(entries.col.astype(np.uint64) + np.uint64(1))))
+    elif not isinstance(X, np.ndarray) or X.dtype.kind not in "fiub":
+        return np.arange(n)
     else:
         for number, column in enumerate(X.T, 1):
             keys += _mixed(_bits(column) ^ _mixed(np.full(1, number, np.uint64)))
@@ -94,11 +97,11 @@ def content_order(X: Any, y: Any) -> Any:
     return np.argsort(keys, kind="stable")
 
 
-def _bits(numbers: Any) -> Any:
+def _bits(numbers: Array) -> NDArray[np.uint64]:
     return np.ascontiguousarray(numbers, np.float64).view(np.uint64)
 
 
-def _mixed(z: Any) -> Any:
+def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """splitmix64's last steps: all bits of the result depend on all bits of z.   (Steele et al., 2014)"""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
