@@ -4,8 +4,11 @@ VENV := .venv
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 BIN := $(VENV)/bin
+# percent of the lines of src/pellucid that tests must run: all of them, and those of `make test-lowest`
+COVERAGE := 90
+LOWEST_COVERAGE := 70
 
-.PHONY: demo test test-lowest lint soak bench clean
+.PHONY: demo test test-lowest coverage lint soak bench clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,7 +30,15 @@ $(LOWEST)/installed: pyproject.toml tests/lowest.py
 
 test-lowest: $(LOWEST)/installed
 	@cat $(LOWEST)/versions.txt
-	$(LOWEST)/bin/python -m pytest -n auto -p no:cacheprovider $$($(LOWEST)/bin/python tests/lowest.py tests)
+	$(LOWEST)/bin/python -m pytest -n auto -p no:cacheprovider --cov --cov-report= $$($(LOWEST)/bin/python tests/lowest.py tests)
+	@echo "percent of the lines that these tests run, wanted $(LOWEST_COVERAGE):"
+	@$(LOWEST)/bin/coverage report --format=total --fail-under=$(LOWEST_COVERAGE)
+
+# all tests, with the share of lines that they run; from Python 3.12 on it costs next to nothing (sys.monitoring)
+CORE := import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")
+coverage: $(VENV)/installed
+	COVERAGE_CORE=$$($(BIN)/python -c '$(CORE)') $(BIN)/python -m pytest -n auto --cov --cov-report=
+	$(BIN)/coverage report --sort=cover --fail-under=$(COVERAGE)
 
 # some minutes of hard use, with a table of figures; WORDS="forks --seed 3" for a part, another seed
 soak: $(VENV)/installed
@@ -52,4 +63,4 @@ bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -1,7 +1,7 @@
 """`python -m benchmarks [WHICH ...] [--case NAME] [--quick] [--data DIR]`: measure, show the tables, write the report.
 
-Writes benchmarks/results/: JSON for each benchmark, report.md and train.png from all there is (`--quick`, for trying
-out the benchmarks themselves, writes to results/quick).
+Writes benchmarks/results/: JSON for each benchmark and train.png, which git ignores, and a record of all there is,
+<date>-<machine>.md, which is kept (`--quick`, for trying out the benchmarks themselves, writes to results/quick).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ seeds (each with a split of its own) and the median time of a fit. Everyone gets
 - linear:  logistic regression / ridge behind the same preprocessing as the MLPs
 
 DIR has index.json, which names files, targets and categorical columns, and the tables as CSV. Writes
-benchmarks/results/accuracy.json and accuracy.md.
+benchmarks/results/accuracy.json and accuracy.md, and the record of the day anew.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from sklearn.neural_network import MLPRegressor as TheirRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from benchmarks import report
 from pellucid.estimators import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor
 
 RESULTS = Path(__file__).parent / "results"
@@ -150,7 +151,8 @@ def main() -> None:
             rows.append(measure(options.data, name, options.seeds, lambda: bar.advance(task)))
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "accuracy.json").write_text(json.dumps(rows, indent=1) + "\n")
-    (RESULTS / "accuracy.md").write_text(page(rows))
+    (RESULTS / "accuracy.md").write_text(f"Measured {time.strftime('%Y-%m-%d %H:%M')}.\n\n{page(rows)}")
+    report.write(RESULTS)
     Console(width=220).print(page(rows))
 
 

@@ -13,7 +13,7 @@ from benchmarks.cases import CASES
 from benchmarks.contestants import OURS
 from benchmarks.figures import Figure
 from benchmarks.meter import BUSY
-from benchmarks.store import Entry, load, setting
+from benchmarks.store import Entry, load, machine, measured_at, setting
 from benchmarks.timing import Result
 
 TITLES = {
@@ -82,23 +82,27 @@ def table(title: str, entries: list[Entry]) -> Table:
 
 
 def write(folder: Path) -> Path:
-    """report.md, from every measurement in the folder."""
+    """The record, `<date>-<machine>.md`, of every measurement in the folder; one of the same day is replaced."""
     where = setting()
-    packages = ", ".join(f"{name} {number}" for name, number in where["packages"].items())
-    lines = ["# Benchmarks", "", f"{where['processor']}, {where['cores']} cores, Python {where['python']}; {packages}."]
+    day = where["date"].split()[0]
+    lines = [f"# Benchmarks of {day}", "", f"- Machine: {where['processor']}, {where['cores']} cores"]
+    lines += [f"- System: {where['system']}, Python {where['python']}"]
+    lines += ["- Packages:", *(f"  - {name} {number}" for name, number in where["packages"].items())]
     lines += ["", "Medians of interleaved rounds; each peer with the better of 2 threads and 1; ratios round by round."]
     for benchmark, title in TITLES.items():
         entries = load(folder, benchmark)
         if not entries:
             continue
-        lines += ["", f"## {title}", ""]
+        lines += ["", f"## {title}", "", f"Measured {measured_at(folder, benchmark)}.", ""]
         if benchmark == "train":
             names = [entry.name for entry in entries if isinstance(entry, Result)]
             lines += [f"- {name}: {CASES[name].title()}" for name in names] + [""]
-            lines += ["![How many times faster than each peer](train.png)", ""] * (folder / "train.png").exists()
         lines += [f"| {' | '.join(HEAD)} |", "| --- | --- | ---: | ---: | ---: | --- |"]
         for entry in entries:
             lines += ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows(entry)]
-    path = folder / "report.md"
+    accuracy = folder / "accuracy.md"
+    if accuracy.exists():
+        lines += ["", "## How good the defaults are", "", accuracy.read_text().rstrip()]
+    path = folder / f"{day}-{machine(where)}.md"
     path.write_text("\n".join(lines) + "\n")
     return path

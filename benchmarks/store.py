@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import re
 import time
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +34,7 @@ def setting() -> dict[str, Any]:
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "processor": _processor(),
+        "system": platform.platform(),
         "packages": packages,
     }
 
@@ -43,6 +45,11 @@ def _processor() -> str:
     except OSError:
         return platform.machine()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def machine(where: dict[str, Any]) -> str:
+    """Processor and cores as a part of a file's name: "amd-epyc-2-cores"."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{where['processor']} {where['cores']} cores".lower()).strip("-")
 
 
 def save(folder: Path, benchmark: str, entries: list[Entry]) -> None:
@@ -59,6 +66,12 @@ def load(folder: Path, benchmark: str) -> list[Entry]:
     if not file.exists():
         return []
     return [_entry(row) for row in json.loads(file.read_text()).get("entries", [])]
+
+
+def measured_at(folder: Path, benchmark: str) -> str:
+    """Date and time at which the benchmark was last written."""
+    date: str = json.loads((folder / f"{benchmark}.json").read_text())["setting"]["date"]
+    return date
 
 
 def _key(entry: Entry) -> tuple[str, str]:

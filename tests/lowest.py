@@ -35,6 +35,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py"),
     "pytest": ("test_package.py",),
     "pytest-xdist": ("test_package.py",),  # runs all of them
+    "pytest-cov": ("test_package.py",),  # measures all of them
     "hypothesis": ("train/test_files.py",),
     "mpmath": ("engine/native/test_vectormath.py",),
     "polars": ("estimators/test_tables.py",),

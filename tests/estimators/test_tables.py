@@ -1,4 +1,4 @@
-"""TablePreprocessor: frames and arrays of all kinds of columns as numbers (J01 - J03, J05)."""
+"""TablePreprocessor: frames and arrays of all kinds of columns as numbers."""
 
 import json
 import pickle
@@ -129,7 +129,7 @@ def test_pickle_clone_and_frames_out():
 # numbers
 
 
-def test_robust_scale_and_smooth_clip_by_hand():  # J01
+def test_robust_scale_and_smooth_clip_by_hand():
     x = np.array([1.0, 2.0, 3.0, 4.0, 100.0])
     z = (x - 3.0) / 2.0
     made = TablePreprocessor().fit_transform(x[:, None])[:, 0]
@@ -150,7 +150,7 @@ def test_weights_count_rows(weights, share):
     assert_allclose(weighted_quantiles(x, (share,), w)[0], expected, atol=1e-12)
 
 
-def test_standard_centre_quantile():  # J05, J03
+def test_standard_centre_quantile():
     x = np.random.default_rng(0).exponential(size=(500, 3)) * [1, 10, 100]
     standard = TablePreprocessor("standard").fit_transform(x)
     assert_allclose(standard.mean(0), 0, atol=1e-12)
@@ -161,14 +161,14 @@ def test_standard_centre_quantile():  # J05, J03
     assert_allclose(np.quantile(quantile, [0.16, 0.5, 0.84], axis=0)[:, 0], [-1, 0, 1], atol=0.1)
 
 
-def test_units_do_not_matter():  # J01: kilometres or millimetres
+def test_units_do_not_matter():  # kilometres or millimetres
     x = np.random.default_rng(0).normal(size=(100, 3))
     for scaling in ("robust", "standard", "quantile", "pca", "whiten"):
         a, b = (TablePreprocessor(scaling).fit_transform(x * unit) for unit in (1.0, 1e6))
         assert_allclose(a, b, atol=1e-6)
 
 
-def test_pca_decorrelates_and_whitening_gives_unit_covariance():  # J02
+def test_pca_decorrelates_and_whitening_gives_unit_covariance():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(400, 4)) @ rng.normal(size=(4, 4))
     turned = np.cov(TablePreprocessor("pca").fit_transform(x).T)

@@ -58,7 +58,7 @@ def test_second_derivatives_recorded_by_shape():
     assert_allclose(pel.run(graph, v, np.ones(3)), pel.hvp(f, v, np.ones(3)), rtol=1e-12)
 
 
-def test_a_batch_is_its_columns_side_by_side():  # A11, samples as columns
+def test_a_batch_is_its_columns_side_by_side():  # samples as columns
     rng = np.random.default_rng(0)
     W, b, X = rng.normal(size=(4, 3)), rng.normal(size=(4, 1)), rng.normal(size=(3, 6))
     layer = lambda X: special.expit(W @ X + b)

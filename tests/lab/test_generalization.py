@@ -1,4 +1,4 @@
-"""Experiments on generalisation: curve fitting, bias and variance, splits and leaks, houses (H13 to H19)."""
+"""Experiments on generalisation: curve fitting, bias and variance, splits and leaks, houses."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from pellucid.lab import generalization as lab
 from pellucid.lab import housing, splits
 
 
-def test_curve_fitting():  # H17
+def test_curve_fitting():
     found = lab.curve_fits()
     assert len(found.x) == 10
     assert found.degrees == tuple(range(10))
@@ -39,7 +39,7 @@ def test_the_usual_data_set_is_usual():  # the seed was not chosen for the large
     assert abs(lab.curve_fits().test[9] - median[9]) < 0.1
 
 
-def test_more_data_overfits_less():  # H17
+def test_more_data_overfits_less():
     found = lab.more_data()
     assert np.all(np.diff(found.test) < 0)
     assert np.all(np.diff(found.train) > 0)
@@ -52,7 +52,7 @@ def test_too_few_points():
         lab.curve_fits(degrees=range(11))
 
 
-def test_bias_and_variance_add_up():  # H13
+def test_bias_and_variance_add_up():
     found = lab.bias_variance_by_size()
     for parts in found.parts:
         error = np.hypot(np.hypot(parts.variance_error, parts.bias_squared_error), parts.mse_error)
@@ -75,7 +75,7 @@ def test_variance_of_least_squares_is_as_computed():
     assert abs(found.parts[0].variance - expected) < 4 * found.parts[0].variance_error
 
 
-def test_bias_and_variance_of_networks():  # H13
+def test_bias_and_variance_of_networks():
     def make(units, seed):
         return MLPRegressor(
             hidden_layer_sizes=(units,), activation="tanh", solver="lbfgs", max_iter=150, tol=0.03, alpha=0.01,
@@ -89,7 +89,7 @@ def test_bias_and_variance_of_networks():  # H13
     assert found.best == 4
 
 
-def test_roles_do_not_overlap():  # H14
+def test_roles_do_not_overlap():
     roles = splits.holdout(101, seed=3)
     rows = np.concatenate([roles.train, roles.validation, roles.test])
     assert sorted(rows) == list(range(101))
@@ -115,7 +115,7 @@ class Noted(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.mean_)
 
 
-def test_test_rows_are_looked_at_once():  # H14
+def test_test_rows_are_looked_at_once():
     Noted.seen.clear()
     X, y = np.arange(50.0)[:, None], np.random.default_rng(0).normal(size=50)
     roles = splits.holdout(50)
@@ -140,7 +140,7 @@ def test_selection():
     assert str(found).count("not looked at") == 2
 
 
-def test_a_scaler_inside_a_model_sees_training_rows_only():  # H14
+def test_a_scaler_inside_a_model_sees_training_rows_only():
     """Rows that are held out may hold anything: what is learned stays the same."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
@@ -154,7 +154,7 @@ def test_a_scaler_inside_a_model_sees_training_rows_only():  # H14
     assert honest.test != changed.test
 
 
-def test_leaks():  # H14
+def test_leaks():
     few = splits.scaler_leak("whiten", repetitions=30), splits.scaler_leak("standard", rows=40, repetitions=60)
     for leak in few:
         mean, error = leak.flattery
@@ -167,7 +167,7 @@ def test_leaks():  # H14
     assert "flattery" in str(noise)
 
 
-def test_housing():  # H16
+def test_housing():
     rows = housing.housing(train=100, validation=50)
     np.testing.assert_allclose(rows.train.X[:, :8].mean(axis=0), 0, atol=1e-12)  # scaled by these rows
     assert np.abs(rows.test.X[:, :8].mean(axis=0)).max() > 0.01  # and not by those
@@ -177,7 +177,7 @@ def test_housing():  # H16
     assert abs(y.mean() - 206_856) < 3 * y.std() / np.sqrt(3000)  # of the whole table
 
 
-def test_early_stopping():  # H15, H16
+def test_early_stopping():
     run = housing.early_stopping(epochs=150, patience=20)
     train, held = run.curves()
     assert run.stopped_epoch == run.best_epoch + 20
@@ -188,20 +188,20 @@ def test_early_stopping():  # H15, H16
     assert run.test_stopped < run.test_end
 
 
-def test_a_larger_least_improvement_stops_earlier():  # H15
+def test_a_larger_least_improvement_stops_earlier():
     patient = housing.early_stopping(epochs=60, patience=10)
     strict = housing.early_stopping(epochs=60, patience=10, min_delta=0.1)
     assert strict.stopped_epoch < patient.stopped_epoch
 
 
-def test_averaging():  # H18
+def test_averaging():
     found = housing.averaging(members=5, epochs=40)
     assert found.averages[0] == found.members[0]
     assert found.averages[-1] < np.mean(found.members) - 0.01
     assert "variance of the average" in found.report
 
 
-def test_ablation():  # H19
+def test_ablation():
     found = housing.ablation(seeds=(0, 1, 2), epochs=120)
     gap = dict(zip(found.variants, found.gap.mean(axis=1), strict=True))
     assert gap["both"] < gap["dropout"] < gap["plain"]

@@ -1,4 +1,4 @@
-"""Experiments on normalisation and hidden layers (A16, G12, G13, G15)."""
+"""Experiments on normalisation and hidden layers."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,12 @@ from pellucid.lab import normalization as lab
 from pellucid.lab import plot_boundary
 
 
-def test_batch_sizes():  # G12
+def test_batch_sizes():
     found = lab.batch_size_sweep(sizes=(2, 32), steps=200)
     assert found.batch[0] > found.batch[1]  # two rows say little about a mean
 
 
-def test_drift_and_smoothness():  # G13
+def test_drift_and_smoothness():
     without, with_norm = lab.drift(None, steps=40, lr=0.5), lab.drift("batch", steps=40, lr=0.5)
     assert max(with_norm.shift) < 0.2 * max(
         without.shift
@@ -21,13 +21,13 @@ def test_drift_and_smoothness():  # G13
     assert np.all(np.isfinite(with_norm.roughness))
 
 
-def test_conditioning():  # G15
+def test_conditioning():
     X = np.random.default_rng(0).normal([100, 0.1], [1, 5], (300, 2))
     raw, standardised = lab.conditioning(X)
     assert raw > 1e3 * standardised
 
 
-def test_boundaries():  # A16
+def test_boundaries():
     straight, curved = lab.boundary(()), lab.boundary((16,))
     assert straight.accuracy < 0.7
     assert curved.accuracy > 0.95

@@ -1,4 +1,4 @@
-"""Experiments on preprocessing (J01 to J05)."""
+"""Experiments on preprocessing."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from pellucid.lab import preprocessing as lab
 from pellucid.lab.normalization import rings
 
 
-def test_positive_inputs_give_gradients_of_one_sign():  # J01
+def test_positive_inputs_give_gradients_of_one_sign():
     for seed in range(3):
         raw, centred = lab.gradient_signs(seed=seed), lab.gradient_signs(centred=True, seed=seed)
         assert raw.one_sign == 1.0
@@ -16,19 +16,19 @@ def test_positive_inputs_give_gradients_of_one_sign():  # J01
         assert centred.orthants == 16
 
 
-def test_the_mean_over_a_batch_may_have_both_signs():  # J01: the lecture's claim is about one sample
+def test_the_mean_over_a_batch_may_have_both_signs():  # the lecture's claim is about one sample
     found = {lab.gradient_signs(seed=seed).batch_one_sign for seed in range(6)}
     assert found == {True, False}
 
 
-def test_units_do_not_matter_after_scaling():  # J01
+def test_units_do_not_matter_after_scaling():
     scaled, raw = lab.change_of_units(scaled=True), lab.change_of_units(scaled=False)
     assert scaled.difference < 1e-9
     assert raw.difference > 1.0
     assert raw.loss_other > 10 * raw.loss
 
 
-def test_whitening():  # J02
+def test_whitening():
     found = lab.decorrelation()
     np.testing.assert_allclose(found.covariance("whiten"), np.eye(2), atol=1e-10)
     for step in ("centre", "standard", "pca", "whiten"):
@@ -43,7 +43,7 @@ def test_whitening():  # J02
     assert str(found).splitlines()[-1].split() == ["whiten", "0", "1.00", "1.00", "0.00"]
 
 
-def test_means_of_images():  # J03
+def test_means_of_images():
     rng = np.random.default_rng(0)
     images = rng.integers(0, 256, (40, 32, 32, 3)).astype(np.uint8)
     images[:, 0, 0, 0] = 255  # a bright corner
@@ -65,7 +65,7 @@ def test_what_is_no_image():
         lab.image_mean(np.zeros((5, 64)))
 
 
-def test_polar_features():  # J04
+def test_polar_features():
     X, _ = rings(50)
     r, theta = lab.polar(X).T
     np.testing.assert_allclose(np.column_stack([r * np.cos(theta), r * np.sin(theta)]), X)
@@ -76,7 +76,7 @@ def test_polar_features():  # J04
         assert 1.3 < found.radius < 1.9  # between the rings, at 1 and 2.2
 
 
-def test_standardised_pixels_learn_faster():  # J05
+def test_standardised_pixels_learn_faster():
     found = lab.standardising(epochs=6)
     assert np.all(np.array(found.standardised[1:]) < found.raw[1:])
     assert found.standardised_accuracy > found.raw_accuracy

@@ -264,7 +264,7 @@ def test_slope_at_kink(name, at, expected):
     assert_allclose(slope(nn.activation(name), np.array([at])), expected, rtol=1e-15)
 
 
-# the lectures' numbers: B01 to B22 of the checklist
+# the lectures' numbers
 
 
 def at(name, *x):
@@ -474,7 +474,7 @@ def test_a_function_that_wants_its_width():
     assert nn.activation(lambda x: 0 * x).gain == 1.0
 
 
-def test_relu_with_another_slope_at_zero():  # B03, P25
+def test_relu_with_another_slope_at_zero():
     x = np.array([-1.0, 0.0, 2.0])
     for slope in (0.0, 0.5, 1.0):
         f = nn.relu_at(slope)

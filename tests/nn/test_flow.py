@@ -1,4 +1,4 @@
-"""Signals through the 10 x 500 network of the lectures, against their printout and theory (F04 - F14)."""
+"""Signals through the 10 x 500 network of the lectures, against their printout and theory."""
 
 import functools
 
@@ -24,7 +24,7 @@ def stds(signals):
     return [s.std for s in signals.activations]
 
 
-def test_small_start_dies_out():  # F04, F14
+def test_small_start_dies_out():
     s = flow("tanh", 0.01)
     lecture = [0.213081, 0.047551, 0.010630, 0.002378, 0.000532, 0.000119, 0.000026, 0.000006, 0.000001]
     theory = [0.213546, 0.047642, 0.010652, 0.002382, 0.000533, 0.000119, 2.7e-5, 6e-6, 1e-6]
@@ -39,7 +39,7 @@ def test_small_start_dies_out():  # F04, F14
     assert_allclose([g.rms for g in s.weight_gradients], 8.4e-11, rtol=0.03)  # both factors cancel
 
 
-def test_large_start_saturates_and_its_gradient_explodes():  # F05, F06, P29
+def test_large_start_saturates_and_its_gradient_explodes():
     s = flow("tanh", 1.0)
     assert_allclose(stds(s), 0.9817, atol=0.001)
     assert all(a.large > 0.8 for a in s.activations)
@@ -49,7 +49,7 @@ def test_large_start_saturates_and_its_gradient_explodes():  # F05, F06, P29
     assert_allclose(s.adjoints[0].rms, 2.3e1, rtol=0.1)
 
 
-def test_xavier_with_tanh_decays_slowly():  # F07, F08, P28
+def test_xavier_with_tanh_decays_slowly():
     s = flow("tanh", "xavier")
     lecture = [0.627953, 0.486051, 0.407723, 0.357108, 0.320917, 0.292116, 0.273387, 0.254935, 0.239266, 0.228008]
     theory = [0.627929, 0.486262, 0.408236, 0.357638, 0.321622, 0.294390, 0.272911, 0.255430, 0.240856, 0.228473]
@@ -59,13 +59,13 @@ def test_xavier_with_tanh_decays_slowly():  # F07, F08, P28
     assert_allclose(s.weight_gradients[-1].rms, 1.44e-5, rtol=0.03)
 
 
-def test_gain_five_thirds_settles():  # P28
+def test_gain_five_thirds_settles():
     deep = flow("tanh", "auto")
     assert_allclose(stds(deep)[:3], [0.759, 0.693, 0.669], rtol=0.02)
     assert_allclose(stds(deep)[-1], 0.651, rtol=0.02)
 
 
-def test_xavier_with_relu_halves_the_variance():  # F09
+def test_xavier_with_relu_halves_the_variance():
     s = flow("relu", "xavier")
     assert_allclose((s.activations[0].mean, s.activations[0].std), (0.398942, 0.583819), rtol=0.01)
     lecture = [0.582273, 0.403795, 0.276912, 0.198685, 0.140299, 0.103280, 0.072748, 0.051572, 0.038583, 0.026076]
@@ -74,7 +74,7 @@ def test_xavier_with_relu_halves_the_variance():  # F09
     assert_allclose(ratio, 1 / np.sqrt(2), rtol=0.03)
 
 
-def test_he_with_relu_keeps_the_signal():  # F10
+def test_he_with_relu_keeps_the_signal():
     s = flow("relu", "he")
     assert_allclose(stds(s), 0.825645, rtol=0.1)
     assert_allclose([a.mean for a in s.activations], 0.564190, rtol=0.12)
@@ -83,14 +83,14 @@ def test_he_with_relu_keeps_the_signal():  # F10
 
 
 @pytest.mark.parametrize(("sigma", "gradient", "last"), [(0.01, 2.5e-12, 9e-9), (1.0, 2.5e6, 9e11)])
-def test_relu_with_other_starts(sigma, gradient, last):  # F13, P52
+def test_relu_with_other_starts(sigma, gradient, last):
     s = flow("relu", sigma)
     assert_allclose([g.rms for g in s.weight_gradients], gradient, rtol=0.12)
     assert_allclose(s.activations[-1].rms, last, rtol=0.15)
     assert all(0.45 < a.zeros < 0.55 for a in s.activations)
 
 
-def test_positive_biases_leave_fewer_zeros():  # F15
+def test_positive_biases_leave_fewer_zeros():
     def zeros(bias):
         net = nn.mlp((500,) * 3, 1, bias=bias)
         return np.mean([a.zeros for a in nn.signals(net, net.initialize(500), X).activations[:3]])
@@ -98,7 +98,7 @@ def test_positive_biases_leave_fewer_zeros():  # F15
     assert zeros(0.1) < zeros(0.0) - 0.02
 
 
-def test_histograms_and_the_printed_table():  # F17
+def test_histograms_and_the_printed_table():
     s = flow("tanh", "xavier")
     counts, edges = s.activations[0].histogram
     assert len(counts) == 30

@@ -18,7 +18,7 @@ VARIANCE = {
     "lecun": 1 / 400,
     "lecun_normal": 1 / 400,
     "lecun_uniform": 1 / 400,
-    "xavier": 1 / 400,  # the lectures' name, P30
+    "xavier": 1 / 400,  # the lectures' name
     "glorot": 2 / 700,
     "glorot_normal": 2 / 700,
     "glorot_uniform": 2 / 700,
@@ -39,7 +39,7 @@ def test_every_name_has_a_stated_variance():
 
 
 @pytest.mark.parametrize("name", VARIANCE)
-def test_mean_and_variance(name):  # F11
+def test_mean_and_variance(name):
     W = weight(name)
     assert W.shape == (400, 300)
     assert_allclose(W.var(), VARIANCE[name], rtol=0.01)
@@ -49,7 +49,7 @@ def test_mean_and_variance(name):  # F11
 
 
 @pytest.mark.parametrize(("activation", "gain"), [("relu", np.sqrt(2)), ("tanh", 5 / 3), ("selu", 1), ("identity", 1)])
-def test_automatic_choice_by_the_activation_that_follows(activation, gain):  # F12
+def test_automatic_choice_by_the_activation_that_follows(activation, gain):
     assert_allclose(weight("auto", activation=activation).std(), gain / 20, rtol=0.01)
     net = nn.Sequential(("layer", nn.Dense(300)), nn.BatchNorm(), nn.Dropout(0.1), activation, nn.Dense(2), "sigmoid")
     assert_allclose(net.initialize(400).params["layer.weight"].std(), gain / 20, rtol=0.01)
@@ -109,7 +109,7 @@ def test_ntk_scaling():
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "swiglu", "maxout"])
 @pytest.mark.parametrize("norm", [None, "batch"])
-def test_unit_variance_layer_by_layer(activation, norm):  # F16
+def test_unit_variance_layer_by_layer(activation, norm):
     X = np.random.default_rng(0).normal(5.0, 3.0, (300, 20))
     net = nn.mlp((30, 20), 4, activation=activation, norm=norm)
     started = nn.data_dependent(net, net.initialize(20), X)
@@ -132,14 +132,14 @@ def test_constant_data_is_refused():
         nn.data_dependent(net, net.initialize(2), np.ones((5, 2)))
 
 
-# symmetry (F01 - F03)
+# symmetry
 
 
 def test_equal_units_stay_equal():
     X = np.random.default_rng(0).normal(size=(8, 2))
     net = nn.mlp((2,), 1, init=0.3, output_init=0.3)
     p = net.initialize(2).params
-    assert_allclose(net.predict(p, X), 0.6 * np.maximum(0.3 * X.sum(1, keepdims=True), 0))  # F03
+    assert_allclose(net.predict(p, X), 0.6 * np.maximum(0.3 * X.sum(1, keepdims=True), 0))
     for _ in range(5):
         g = pel.grad(lambda p: np.mean((net.predict(p, X) - X[:, :1]) ** 2))(p)
         p = pel.tree_map(lambda w, d: w - 0.1 * d, p, g)
@@ -148,7 +148,7 @@ def test_equal_units_stay_equal():
     assert np.ptp(p["output.weight"]) == 0
 
 
-def test_constant_start_keeps_its_pattern_through_training():  # F02, samples as rows: patterns transposed
+def test_constant_start_keeps_its_pattern_through_training():  # samples as rows: patterns transposed
     d, L = 5, 4
     rng = np.random.default_rng(1)
     net = nn.Sequential(*[part for i in range(L) for part in ((f"l{i}", nn.Dense(d, init=0.2, bias=None)), "tanh")])

@@ -1,4 +1,4 @@
-"""Layers and networks made of them (parts A, B19 - B22)."""
+"""Layers and networks made of them."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(6, 3))
 
 
-def test_the_hand_made_xor_network():  # A03
+def test_the_hand_made_xor_network():
     net = nn.mlp((2,), 1)
     p = {
         "hidden1.weight": np.array([[1.0, 1.0], [1.0, 1.0]]),
@@ -32,7 +32,7 @@ def test_the_hand_made_xor_network():  # A03
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_k_layers_are_the_lectures_formulas(k):  # A04, A05, A08
+def test_k_layers_are_the_lectures_formulas(k):
     sizes = [5, 4, 2][-k:]
     net = nn.mlp(sizes[:-1], sizes[-1])
     p = net.initialize(3).params
@@ -44,10 +44,10 @@ def test_k_layers_are_the_lectures_formulas(k):  # A04, A05, A08
     assert_allclose(net.predict(p, X), scores)
     probability = np.exp(pel.log_softmax(scores))
     assert_allclose(probability.sum(1), 1)
-    assert nn.summary(net, 3).layers == k  # A07: the input does not count
+    assert nn.summary(net, 3).layers == k  # the input does not count
 
 
-def test_unit_by_unit_equals_matrices():  # A10: 3 inputs, 4 sigmoid units, 1 sigmoid output
+def test_unit_by_unit_equals_matrices():  # 3 inputs, 4 sigmoid units, 1 sigmoid output
     net = nn.Sequential(("l1", nn.Dense(4)), "sigmoid", ("l2", nn.Dense(1)), "sigmoid")
     p = net.initialize(3).params
     W1, b1, W2, b2 = (p[k] for k in ("l1.weight", "l1.bias", "l2.weight", "l2.bias"))
@@ -57,7 +57,7 @@ def test_unit_by_unit_equals_matrices():  # A10: 3 inputs, 4 sigmoid units, 1 si
         assert_allclose(net.predict(p, X)[i, 0], out)
 
 
-def test_activations_may_differ_per_layer():  # A09
+def test_activations_may_differ_per_layer():
     net = nn.mlp((4, 5, 3), 2, activation=["relu", "tanh", np.sin])
     p = net.initialize(3).params
     pel.check_grads(lambda p: np.sum(net.predict(p, X) ** 2), (p,))
@@ -65,7 +65,7 @@ def test_activations_may_differ_per_layer():  # A09
         nn.mlp((4, 5, 3), 2, activation=["relu", "tanh"])
 
 
-def test_summary_is_the_dimension_table():  # A12, A05
+def test_summary_is_the_dimension_table():
     found = nn.summary(nn.mlp((5, 4), 2), 3)
     shapes = [row.shapes for row in found.rows if row.shapes]
     assert shapes == [
@@ -77,7 +77,7 @@ def test_summary_is_the_dimension_table():  # A12, A05
     assert found.count == 3 * 5 + 5 + 5 * 4 + 4 + 4 * 2 + 2 == nn.count_parameters(nn.mlp((5, 4), 2), X)
 
 
-def test_collapse_of_linear_parts():  # A06, P16
+def test_collapse_of_linear_parts():
     net = nn.Sequential(
         nn.Dense(7), "identity", nn.Dense(5), nn.Dense(4), "tanh", nn.Dense(3, scaling="ntk"), nn.Dense(2, bias=None)
     )
@@ -89,7 +89,7 @@ def test_collapse_of_linear_parts():  # A06, P16
     assert_allclose(small.predict(q, X, t), net.predict(p, X, s), atol=1e-12)
 
 
-def test_maxout_contains_relu():  # B19
+def test_maxout_contains_relu():
     net = nn.Maxout(4, pieces=2)
     W, b = rng.normal(size=(3, 4)), rng.normal(size=4)
     p = {"weight": np.hstack([np.zeros((3, 4)), W]), "bias": np.append(np.zeros(4), b)}  # the first piece is zero
@@ -101,7 +101,7 @@ def test_maxout_contains_relu():  # B19
 @pytest.mark.parametrize(
     ("gate", "name"), [("sigmoid", "glu"), ("relu", "reglu"), ("gelu", "geglu"), ("silu", "swiglu")]
 )
-def test_gated_units(gate, name):  # B20, P21
+def test_gated_units(gate, name):
     net = nn.GLU(4, gate)
     p = net.initialize(3).params
     p = {k: v + 0.1 * rng.normal(size=v.shape) for k, v in p.items()}
@@ -120,7 +120,7 @@ def test_a_gate_may_learn():  # SwiGLU with its own beta for each unit
     pel.check_grads(lambda p: net.predict(p, X), (p,))
 
 
-def test_mixed_activations_in_one_layer():  # B22
+def test_mixed_activations_in_one_layer():
     net = nn.Sequential(("mix", nn.Mixed("relu", "tanh", "prelu")))
     p = net.initialize(7).params
     z = rng.normal(size=(5, 7))

@@ -331,7 +331,7 @@ def test_exp_beyond_the_highest_score_is_its_tangent():
 # the lectures' formulas
 
 
-def test_c02_the_gradient_is_p_minus_y():
+def test_the_gradient_is_p_minus_y():
     for n, k in ((5, 3), (64, 10)):
         s, y = rng.normal(size=(n, k)) * 5, rng.integers(0, k, n)
         slope = pel.grad(lambda s, y=y: loss("cross_entropy")(s, y))(s)
@@ -339,7 +339,7 @@ def test_c02_the_gradient_is_p_minus_y():
         assert_allclose(slope, pel.numerical_grad(lambda s, y=y: loss("cross_entropy")(s, y), s), atol=1e-8)
 
 
-def test_c03_half_squared_error_has_delta_prediction_minus_target():
+def test_half_squared_error_has_delta_prediction_minus_target():
     s, y = np.array([[3.0]]), np.array([[1.0]])
     value, delta = pel.value_and_grad(lambda s: loss("half_squared_error")(s, y))(s)
     assert value == 2.0
@@ -347,7 +347,7 @@ def test_c03_half_squared_error_has_delta_prediction_minus_target():
     assert loss("squared_error")(s, y) == 4.0
 
 
-def test_c07_the_gradient_of_a_batch_is_unbiased_with_variance_one_over_its_size():
+def test_the_gradient_of_a_batch_is_unbiased_with_variance_one_over_its_size():
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, (200, 1)).astype(float)
     w = np.array([0.5, -1.0, 0.2])
     slope = lambda rows: X[rows].T @ (special.expit(X[rows] @ w) - y[rows, 0]) / len(rows)
@@ -364,7 +364,7 @@ def test_c07_the_gradient_of_a_batch_is_unbiased_with_variance_one_over_its_size
     assert_allclose(spread[5] / spread[20], 4.0, rtol=0.2)
 
 
-def test_a19_p34_the_perceptron_learns_at_a_margin_of_zero():
+def test_the_perceptron_learns_at_a_margin_of_zero():
     which, x = loss("perceptron"), np.array([[1.0, 2.0]])
     for label in (-1.0, 1.0):
         update = -pel.grad(lambda w, t=label: which(x @ w, np.array([[t]])))(np.zeros((2, 1)))
@@ -372,7 +372,7 @@ def test_a19_p34_the_perceptron_learns_at_a_margin_of_zero():
     assert_array_equal(pel.grad(lambda s: which(s, np.ones((1, 1))))(np.array([[0.1]])), [[0.0]])
 
 
-def test_a22_adaline_is_gradient_descent_on_the_half_squared_error():
+def test_adaline_is_gradient_descent_on_the_half_squared_error():
     X, target, lr = rng.normal(size=(50, 3)), rng.normal(size=50), 0.1
     w = v = np.zeros((3, 1))
     for x, t in zip(X, target, strict=True):
@@ -381,7 +381,7 @@ def test_a22_adaline_is_gradient_descent_on_the_half_squared_error():
     assert_allclose(v, w, rtol=1e-12)
 
 
-# networks without hidden layers are the classical models (A14, A15, A16)
+# networks without hidden layers are the classical models
 
 
 def trained(k, which, X, y, penalty=0.0):
@@ -406,7 +406,7 @@ X1 = np.column_stack([X, np.ones(80)])
 
 @pytest.mark.parametrize("strength", [0.0, 0.3])
 @pytest.mark.parametrize(("name", "factor"), [("squared_error", 2), ("half_squared_error", 1)])
-def test_a14_linear_regression(strength, name, factor):
+def test_linear_regression(strength, name, factor):
     y = X @ rng.normal(size=(4, 2)) + 0.5 + rng.normal(size=(80, 2))
     W, b = trained(2, loss(name), X, y, strength)
     # times n: factor/2 Σ r² / 2 outputs + n/2 strength w²
@@ -415,7 +415,7 @@ def test_a14_linear_regression(strength, name, factor):
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.1])
-def test_a15_p02_logistic_regression(strength):
+def test_logistic_regression(strength):
     y = (special.expit(X @ [1.0, -1.0, 0.5, 0.0] + 0.3) > rng.uniform(size=80)).astype(int)
     W, b = trained(1, loss("binary_cross_entropy"), X, y, strength)
     beta = np.zeros(5)
@@ -428,7 +428,7 @@ def test_a15_p02_logistic_regression(strength):
     assert_allclose(loss("bce").link(X @ W + b)[:, 0], probability, rtol=1e-6)
 
 
-def test_a16_multinomial_regression():
+def test_multinomial_regression():
     y, strength, K = rng.integers(0, 3, 80), 0.05, 3
     W, b = trained(K, loss("cross_entropy"), X, y, strength)
     B, hot = np.zeros((5, K)), np.eye(K)[y]
@@ -584,7 +584,7 @@ def test_a_function_of_ones_own():
             loss(wrong)(np.ones((N, 1)), np.ones((N, 1)))
 
 
-def test_c04_the_loss_for_a_target():
+def test_the_loss_for_a_target():
     names = {
         "squared_error": (reals, real_rows, reals[:, None]),
         "binary_cross_entropy": (bits, bits == 1, bits * 2 - 1, bits[:, None]),
@@ -600,7 +600,7 @@ def test_c04_the_loss_for_a_target():
         loss_for([[1, 2], [3, 4]])
 
 
-def test_c04_a_mismatch_is_told():
+def test_a_mismatch_is_told():
     for last, which in (
         ("softmax", "cross_entropy"),
         ("sigmoid", "bce"),

@@ -17,7 +17,7 @@ def drop(layer, x=X, counter=0, **options):
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.2, 0.5, 0.9])
-def test_what_stays_is_scaled_and_the_expectation_is_kept(rate):  # H07
+def test_what_stays_is_scaled_and_the_expectation_is_kept(rate):
     layer = nn.Dropout(rate)
     y = drop(layer)
     kept = y != 0
@@ -49,7 +49,7 @@ def test_masks_change_with_the_step_and_with_the_layer_and_repeat_with_the_seed(
     assert np.array_equal(more["a"], fewer["a"])
 
 
-def test_both_conventions_agree_in_expectation():  # H08, P13
+def test_both_conventions_agree_in_expectation():
     W = np.random.default_rng(1).normal(size=(40, 1))
     classical, inverted = nn.Dropout(0.3, convention="classical"), nn.Dropout(0.3)
     draws = range(3000)
@@ -68,7 +68,7 @@ def test_monte_carlo_dropout_at_prediction():
     assert_allclose(draws.mean(0), net.predict(p, X[:3], s), atol=5 * draws.std() / np.sqrt(200))
 
 
-def test_weight_scaling_is_the_geometric_mean_of_all_thinned_softmax_networks():  # H09
+def test_weight_scaling_is_the_geometric_mean_of_all_thinned_softmax_networks():
     M = 10
     rng = np.random.default_rng(2)
     W, b, x = rng.normal(size=(M, 3)), rng.normal(size=3), rng.normal(size=M)

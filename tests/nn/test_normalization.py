@@ -21,7 +21,7 @@ def defined(z, axis=0, eps=EPS):
     return centred / np.sqrt(np.mean(centred**2, axis=axis, keepdims=True) + eps)
 
 
-# the lectures' partial derivatives, each by itself (G05, G06, G08)
+# the lectures' partial derivatives, each by itself
 
 
 def test_partials_of_the_normalised_value():
@@ -66,7 +66,7 @@ def test_hand_derived_rule_equals_the_derivative_of_the_definition_to_second_ord
     pel.check_grads(rule, (Z,), order=3)
 
 
-def test_full_influence_matrix_of_a_batch():  # D21
+def test_full_influence_matrix_of_a_batch():
     J = pel.jacobian(lambda z: nn.standardize(z, axis=0, eps=EPS))(Z)
     for unit in range(3):
         u = U[:, unit]
@@ -75,7 +75,7 @@ def test_full_influence_matrix_of_a_batch():  # D21
         assert_allclose(J[:, unit, :, unit], expected, atol=1e-14)
 
 
-def test_learned_parts_sum_over_the_batch():  # P04, G06
+def test_learned_parts_sum_over_the_batch():
     net = nn.BatchNorm()
     p, s = net.initialize(3)
     d = rng.normal(size=Z.shape)
@@ -84,7 +84,7 @@ def test_learned_parts_sum_over_the_batch():  # P04, G06
     assert_allclose(gradient["shift"], np.sum(d, axis=0))
 
 
-def test_invariants():  # G07
+def test_invariants():
     d = rng.normal(size=Z.shape)
     dz = pel.grad(lambda z: np.sum(d * nn.standardize(z, axis=0, eps=EPS)))(Z)
     assert_allclose(dz.sum(0), 0, atol=1e-14)
@@ -96,7 +96,7 @@ def test_invariants():  # G07
 # the layer
 
 
-def test_batch_output_has_the_learned_mean_and_deviation():  # G01
+def test_batch_output_has_the_learned_mean_and_deviation():
     net = nn.BatchNorm(eps=0.0)
     p = {"scale": np.array([2.0, 3.0, 0.5]), "shift": np.array([1.0, -1.0, 0.0])}
     y, _ = net.apply(p, Z, net.initialize(3).state, training=True)
@@ -104,13 +104,13 @@ def test_batch_output_has_the_learned_mean_and_deviation():  # G01
     assert_allclose(y.std(0), p["scale"])
 
 
-def test_the_identity_can_be_recovered():  # G03, P37: exact with the eps inside the root
+def test_the_identity_can_be_recovered():  # exact with the eps inside the root
     net = nn.BatchNorm()
     y, _ = net.apply({"scale": root, "shift": mu}, Z, net.initialize(3).state, training=True)
     assert_allclose(y, Z, atol=1e-12)
 
 
-def test_a_bias_before_batch_norm_learns_nothing():  # G04
+def test_a_bias_before_batch_norm_learns_nothing():
     net = nn.Sequential(nn.Dense(4), nn.BatchNorm(), "tanh")
     p, s = net.initialize(3)
     gradient = pel.grad(lambda p: np.sum(net.apply(p, Z, s, training=True)[0] ** 2))(p)
@@ -118,7 +118,7 @@ def test_a_bias_before_batch_norm_learns_nothing():  # G04
     assert np.abs(gradient["dense1.weight"]).max() > 0.1
 
 
-def test_scale_of_the_weights_does_not_matter():  # L05
+def test_scale_of_the_weights_does_not_matter():
     net = nn.Sequential(nn.Dense(4, bias=None), nn.BatchNorm(eps=0.0), "tanh")
     p, s = net.initialize(3)
     loss = lambda p: np.sum(net.apply(p, Z, s, training=True)[0] ** 3)
@@ -157,7 +157,7 @@ def test_prediction_uses_the_stored_statistics_and_leaves_them_alone():
 
 
 @pytest.mark.parametrize("open_size", [False, True])
-def test_a_batch_of_one_is_normalised_by_the_stored_statistics(open_size):  # G12
+def test_a_batch_of_one_is_normalised_by_the_stored_statistics(open_size):
     net = nn.BatchNorm()
     p, s = net.initialize(3)
     s = {**s, "mean": mu, "var": var}
@@ -174,7 +174,7 @@ def test_a_batch_of_one_is_normalised_by_the_stored_statistics(open_size):  # G1
     assert after["batches"] == 1
 
 
-def test_population_statistics_are_exact():  # G09
+def test_population_statistics_are_exact():
     X = rng.normal(-1.0, 3.0, (48, 2))
     net = nn.Sequential(("norm", nn.BatchNorm()), ("dense", nn.Dense(3)), ("norm2", nn.BatchNorm()))
     variables = net.initialize(2)
@@ -195,7 +195,7 @@ def nn_within(params, name):
     return {k[len(name) + 1 :]: v for k, v in params.items() if k.startswith(f"{name}.")}
 
 
-def test_the_corrected_batch_variance_is_unbiased():  # G09 by Monte Carlo
+def test_the_corrected_batch_variance_is_unbiased():  # by Monte Carlo
     population = np.random.default_rng(1).gamma(2.0, size=2000)
     draws = np.random.default_rng(2).choice(population, (40_000, 4))
     corrected = 4 / 3 * draws.var(axis=1)
@@ -204,7 +204,7 @@ def test_the_corrected_batch_variance_is_unbiased():  # G09 by Monte Carlo
     assert abs(draws.var(axis=1).mean() - population.var()) > 20 * error  # the biased one is not
 
 
-def test_layer_norm_is_the_same_in_training_and_prediction():  # G14
+def test_layer_norm_is_the_same_in_training_and_prediction():
     net = nn.LayerNorm()
     p, s = net.initialize(3)
     p = {"scale": np.array([1.0, 2.0, 3.0]), "shift": np.array([0.0, 1.0, -1.0])}
@@ -232,7 +232,7 @@ def test_rms_norm():
         pytest.param(lambda: nn.Sequential("relu", nn.BatchNorm(), "tanh"), id="nothing to fold into"),
     ],
 )
-def test_folding_leaves_predictions_unchanged(make):  # G11
+def test_folding_leaves_predictions_unchanged(make):
     net = make()
     p, s = net.initialize(3, seed=3)
     noisy = np.random.default_rng(4)

@@ -1,4 +1,4 @@
-"""Penalties by name patterns, their factors (Q3: ½ λ ‖W‖²), and the max-norm constraint."""
+"""Penalties by name patterns, their factors (½ λ ‖W‖²), and the max-norm constraint."""
 
 import numpy as np
 import pytest
@@ -79,14 +79,14 @@ def test_a_strength_may_be_traced():
 
 
 def test_the_factor_of_l2():
-    """P11, P12: ½ λ ‖W‖² has gradient λ W; λ ‖W‖² is L2(2 λ), with gradient 2 λ W."""
+    """½ λ ‖W‖² has gradient λ W; λ ‖W‖² is L2(2 λ), with gradient 2 λ W."""
     W, lam = PARAMS["hidden1.weight"], 0.3
     assert_allclose(pel.grad(L2(lam))(PARAMS)["hidden1.weight"], lam * W, rtol=1e-15)
     lectures = pel.grad(lambda p: lam * np.sum(p["hidden1.weight"] ** 2))(PARAMS)["hidden1.weight"]
     assert_allclose(pel.grad(L2(2 * lam))(PARAMS)["hidden1.weight"], lectures, rtol=1e-15)
 
 
-def test_e10_descent_with_l2_is_weight_decay():
+def test_descent_with_l2_is_weight_decay():
     X, y, lr, lam = rng.normal(size=(8, 3)), rng.normal(size=(8, 1)), 0.1, 0.3
     data = lambda p: loss("squared_error")(NET.predict(p, X), y)
     g, penalised = pel.grad(data)(PARAMS), pel.grad(lambda p: data(p) + L2(lam)(p))(PARAMS)
@@ -96,7 +96,7 @@ def test_e10_descent_with_l2_is_weight_decay():
 
 
 @pytest.mark.parametrize("penalty", EVERY, ids=str)
-def test_c06_p27_the_batch_size_does_not_enter(penalty):
+def test_the_batch_size_does_not_enter(penalty):
     alone = pel.grad(penalty)(PARAMS)
     for n in (1, 7, 64):
         X, y = rng.normal(size=(n, 3)), rng.normal(size=(n, 1))

@@ -1,4 +1,4 @@
-"""Formal neuron, perceptron, Adaline (A13 - A24)."""
+"""Formal neuron, perceptron, Adaline."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ import pellucid as pel
 from pellucid import nn
 
 
-def test_formal_neuron():  # A13
+def test_formal_neuron():
     net = nn.formal_neuron()
     p = {"unit.weight": np.array([[1.0], [-2.0]]), "unit.bias": np.array([0.5])}
     x = np.array([[3.0, 1.0]])
@@ -25,7 +25,7 @@ def separable(seed, n=60, d=3, margin=0.3):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_perceptron_converges_within_its_bound(seed):  # A17
+def test_perceptron_converges_within_its_bound(seed):
     X, y, w = separable(seed)
     learned = nn.Perceptron().fit(X, y)
     assert learned.converged
@@ -36,7 +36,7 @@ def test_perceptron_converges_within_its_bound(seed):  # A17
     assert learned.updates <= (R / gamma) ** 2
 
 
-def test_first_steps_by_hand():  # A18 - A20, P34: at w = 0 every point is a mistake
+def test_first_steps_by_hand():  # at w = 0 every point is a mistake
     X, y = np.array([[2.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]), np.array([1, -1, -1])
     w, b = np.zeros(2), 0.0
     for x_i, y_i in zip(X, y, strict=True):
@@ -53,7 +53,7 @@ def test_first_steps_by_hand():  # A18 - A20, P34: at w = 0 every point is a mis
     assert np.array_equal(nn.Perceptron().fit(X, (y + 1) // 2, epochs=1).predict(X), np.where(X @ w01 + b01 > 0, 1, -1))
 
 
-def test_xor_is_never_learned():  # A01
+def test_xor_is_never_learned():
     X, y = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]]), np.array([-1, 1, 1, -1])
     learned = nn.Perceptron().fit(X, y, epochs=50)
     assert min(learned.mistakes) > 0
@@ -69,7 +69,7 @@ LETTERS = {
 }
 
 
-def test_the_mark_one_reads_letters():  # A21: 20 x 20 photocells
+def test_the_mark_one_reads_letters():  # 20 x 20 photocells
     rng = np.random.default_rng(0)
     bitmaps = [np.kron([[c == "#" for c in row] for row in art.split()], np.ones((4, 4))) for art in LETTERS.values()]
     X = np.array([np.abs(b - (rng.random((20, 20)) < 0.05)) for b in bitmaps for _ in range(8)]).reshape(-1, 400)
@@ -80,7 +80,7 @@ def test_the_mark_one_reads_letters():  # A21: 20 x 20 photocells
     assert np.mean(scores.argmax(1) == labels) == 1.0
 
 
-def test_adaline_is_gradient_descent_on_the_half_squared_error():  # A22
+def test_adaline_is_gradient_descent_on_the_half_squared_error():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
     learned = nn.Adaline(lr=0.05).fit(X, y, epochs=2)
@@ -92,7 +92,7 @@ def test_adaline_is_gradient_descent_on_the_half_squared_error():  # A22
     assert_allclose(learned.bias, b, rtol=1e-12)
 
 
-def test_adaline_approaches_least_squares_and_diverges_beyond_its_limit():  # A22
+def test_adaline_approaches_least_squares_and_diverges_beyond_its_limit():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 2))
     y = X @ [1.0, -2.0] + 0.5 + 0.1 * rng.normal(size=40)
@@ -111,7 +111,7 @@ def test_adaline_approaches_least_squares_and_diverges_beyond_its_limit():  # A2
         assert (np.linalg.norm(w - ols) > start) == grows
 
 
-def test_delta_rule():  # A24: minus the gradient of a linear layer is delta times its input
+def test_delta_rule():  # minus the gradient of a linear layer is delta times its input
     rng = np.random.default_rng(3)
     i, t = rng.normal(size=(1, 4)), rng.normal(size=(1, 2))
     net = nn.Dense(2)
@@ -121,7 +121,7 @@ def test_delta_rule():  # A24: minus the gradient of a linear layer is delta tim
     assert_allclose(-pel.grad(E)(p)["weight"], i.T @ delta)
 
 
-def test_madaline_is_a_network_of_three_layers():  # A23
+def test_madaline_is_a_network_of_three_layers():
     net = nn.mlp((6, 4), 3, activation="hard_threshold")
     X = np.random.default_rng(0).normal(size=(5, 2))
     assert nn.summary(net, 2).layers == 3

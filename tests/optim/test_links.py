@@ -1,4 +1,4 @@
-"""Clipping, decay, averages, constraints; P12 and E10."""
+"""Clipping, decay, averages, constraints."""
 
 import numpy as np
 import pytest
@@ -57,8 +57,8 @@ def test_clip_value():
                 kind(value)
 
 
-def test_e10_decay_is_l2_for_sgd_and_not_for_adam():
-    """P12: ½ λ ‖w‖², whose gradient is λ w, is the penalty that belongs to (1 - lr λ) w."""
+def test_decay_is_l2_for_sgd_and_not_for_adam():
+    """½ λ ‖w‖², whose gradient is λ w, is the penalty that belongs to (1 - lr λ) w."""
     lam = 0.3
     rate = optim.Cosine(0.1, steps=30)
     penalised = lambda p: {name: g + lam * p[name] for name, g in gradient(p).items()}

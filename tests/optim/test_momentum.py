@@ -1,4 +1,4 @@
-"""E03-E07: the lectures' forms of momentum and of bias correction, with coefficients that change at every step."""
+"""The lectures' forms of momentum and of bias correction, with coefficients that change at every step."""
 
 import numpy as np
 import pytest
@@ -39,14 +39,14 @@ def run(rule, steps=STEPS, gradient=slope, start=START):
 
 
 def heavy_ball():
-    """E03: w' = w - η g(w) + β (w - w_before)"""
+    """w' = w - η g(w) + β (w - w_before)"""
     ws = [START, START]
     for t in range(STEPS):
         ws.append(ws[-1] - RATE(t) * slope(ws[-1]) + BETA(t) * (ws[-1] - ws[-2]))
     return np.array(ws[1:])
 
 
-def test_e03_e04_three_forms_of_the_heavy_ball():
+def test_three_forms_of_the_heavy_ball():
     expected = heavy_ball()
     assert_allclose(run(Momentum(RATE, BETA, form="velocity")), expected, rtol=1e-12, atol=1e-12)
     assert_allclose(run(Momentum(RATE, BETA, form="average")), expected, rtol=1e-12, atol=1e-12)
@@ -57,7 +57,7 @@ def test_e03_e04_three_forms_of_the_heavy_ball():
     assert_allclose(fixed[0], fixed[2], rtol=1e-12, atol=1e-12)
 
 
-def test_e04_momentum_is_an_average_of_gradients():
+def test_momentum_is_an_average_of_gradients():
     """γ lies in [0, 1]; a constant gradient is its own average."""
     alpha, total = 0.0, np.zeros(2)
     for t in range(STEPS):
@@ -79,7 +79,7 @@ def test_a_warm_up_from_zero():
 
 
 def lookahead():
-    """E05: w' = z - η g(z), z' = w' + β (w' - w); and the same as an average of gradients looked ahead."""
+    """w' = z - η g(z), z' = w' + β (w' - w); and the same as an average of gradients looked ahead."""
     w, z, v, alpha = START, START, np.zeros(2), 0.0
     zs, averaged = [z], []
     before = 0.0
@@ -97,7 +97,7 @@ def lookahead():
     return np.array(zs), np.array(averaged)
 
 
-def test_e05_nesterov():
+def test_nesterov():
     zs, averaged = lookahead()
     assert_allclose(averaged, zs[:-1], rtol=1e-12, atol=1e-12)  # z_t = w_t - α_t (1 - γ_t) v_t
     path = run(Nesterov(RATE, BETA, form="velocity"))
@@ -109,7 +109,7 @@ def test_e05_nesterov():
     assert_allclose(run(Nesterov(RATE, 0.0)), run(Momentum(RATE, 0.0, form="average")), rtol=1e-12)
 
 
-def test_e05_nesterov_is_faster_on_an_ill_conditioned_valley():
+def test_nesterov_is_faster_on_an_ill_conditioned_valley():
     """½ (x² + 1000 y²), the rate 1/L, and the beta that suits it: Nesterov damps the steep direction."""
     curvature, beta = np.array([1.0, 1000.0]), (np.sqrt(1000) - 1) / (np.sqrt(1000) + 1)
 
@@ -121,8 +121,8 @@ def test_e05_nesterov_is_faster_on_an_ill_conditioned_valley():
     assert left(Momentum(1e-3, beta), 300) < 0.1 * left(SGD(1e-3), 300)
 
 
-def test_e06_where_eps_goes():
-    """P32: √(s + ε) in the lectures, √s + ε in Kingma and Ba; ε first matters where gradients are small."""
+def test_where_eps_goes():
+    """√(s + ε) in the lectures, √s + ε in Kingma and Ba; ε first matters where gradients are small."""
     g = np.array([1.0, 1e-6])
     one = lambda **settings: chain(Adam(1.0, eps=1e-8, **settings))
     step = lambda opt: -opt.update({"w": np.zeros(2)}, {"w": g}, opt.init({"w": g}), 1, opt.numbers(0))[0]["w"]
@@ -133,7 +133,7 @@ def test_e06_where_eps_goes():
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.9, 0.999, BETA])
-def test_e07_a_constant_gradient_is_retained(beta):
+def test_a_constant_gradient_is_retained(beta):
     """Divided by its correction the average of a constant is that constant, at every step, whatever beta does."""
     g, average, c, total = np.array([3.0, -0.25]), np.zeros(2), 0.0, 0.0
     for t in range(STEPS):
@@ -149,7 +149,7 @@ def test_e07_a_constant_gradient_is_retained(beta):
 
 
 @pytest.mark.parametrize("kind", [Adam, AdamW, AMSGrad, SklearnAdam])
-def test_e07_in_the_rules(kind):
+def test_a_constant_gradient_is_retained_by_the_rules(kind):
     """So with a constant gradient Adam's steps are the rate times its sign, from the first on."""
     settings = {"decay": 0.0} if kind is AdamW else {}
     rule = kind(0.1, beta1=BETA, beta2=Wavy(0.9, 0.999, 3), eps=0.0, **settings)

@@ -355,7 +355,7 @@ def test_words_are_checked():
         optimizer("addam")
 
 
-def test_e09_by_hand():
+def test_one_step_by_hand():
     """W := W - α ∂J/∂W, b := b - α ∂J/∂b"""
     slope = pel.grad(loss)(NET)
     (_, after) = run(optimizer("sgd", lr=0.3), NET, pel.grad(loss), 1)
@@ -363,7 +363,7 @@ def test_e09_by_hand():
         assert_array_equal(after[k], w - 0.3 * slope[k])
 
 
-def test_e01_batches_large_and_small():
+def test_batches_large_and_small():
     """All rows, one row, some rows; the variance of the mean gradient falls as one over the size of the batch."""
     x, y, w = rng.normal(size=400), rng.normal(size=400), 0.7
     each = 2 * x * (x * w - y)

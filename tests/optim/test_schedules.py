@@ -14,7 +14,7 @@ from pellucid.optim import SCHEDULES, Adaptive, Epochs, ReduceOnPlateau, Schedul
 E = math.exp
 CASES = {  # settings, and values at steps: from the formulas by hand
     "constant": ({"value": 0.3}, {0: 0.3, 100: 0.3}),
-    # E08: η₀ exp(-c ⌈t/k⌉), η₀ / (1 + c t), η₀ / √(1 + c t)
+    # η₀ exp(-c ⌈t/k⌉), η₀ / (1 + c t), η₀ / √(1 + c t)
     "exp_steps": (
         {"start": 0.1, "c": 0.5, "k": 10},
         {0: 0.1, 1: 0.1 * E(-0.5), 10: 0.1 * E(-0.5), 11: 0.1 * E(-1), 20: 0.1 * E(-1), 100: 0.1 * E(-5)},
@@ -59,7 +59,7 @@ def test_values(name):
     assert np.all(np.diff(numbers) <= 1e-15) or name in ("warmup", "coslog", "one_cycle")
 
 
-def test_p33_floor_and_ceiling():
+def test_floor_and_ceiling():
     ceil, floor = (optim.ExpSteps(1.0, c=0.1, k=5, rounding=rounding) for rounding in ("ceil", "floor"))
     assert ceil(0) == floor(0) == 1.0
     assert ceil(1) == pytest.approx(E(-0.1))

@@ -184,7 +184,7 @@ def test_progress_lines_and_silence(capsys):
     assert capsys.readouterr().out == ""
 
 
-# divergence (K04)
+# divergence
 
 
 def exploding():

@@ -242,7 +242,7 @@ def test_rate_finder():
     assert curve.plot().get_xlabel() == "learning rate"
 
 
-def test_cross_validation_does_not_leak():  # H14
+def test_cross_validation_does_not_leak():
     from sklearn.preprocessing import StandardScaler
 
     fitted = []

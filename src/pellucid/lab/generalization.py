@@ -1,4 +1,4 @@
-"""Fits that are too simple and too flexible (H17, H13): polynomials through noisy points, bias and variance by size."""
+"""Fits that are too simple and too flexible: polynomials through noisy points, bias and variance by size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of houses (H15, H16, H18, H19): when to stop, what an average is worth, batch norm beside dropout."""
+"""Values of houses: when to stop, what an average is worth, batch norm beside dropout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What normalisation does (G12, G13, G15), and what a hidden layer adds (A16): small experiments, data out."""
+"""What normalisation does, and what a hidden layer adds: small experiments, data out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BatchSizes(Brief):
 
 
 def batch_size_sweep(sizes: tuple[int, ...] = (2, 4, 8, 16, 64), steps: int = 300, seed: int = 0) -> BatchSizes:
-    """Small batches make batch norm's statistics noisy; layer norm does not look at the batch (G12)."""
+    """Small batches make batch norm's statistics noisy; layer norm does not look at the batch."""
     X, y = rings(seed=seed)
     held = rings(seed=seed + 1)
 
@@ -55,7 +55,7 @@ class Drift(Brief):
 
 
 def drift(norm: str | None, steps: int = 100, lr: float = 0.2, seed: int = 0) -> Drift:
-    """Internal covariate shift (Ioffe and Szegedy) and smoothness of the landscape (Santurkar et al.) (G13)."""
+    """Internal covariate shift (Ioffe and Szegedy) and smoothness of the landscape (Santurkar et al.)."""
     X, y = rings(seed=seed)
     model = Model(
         nn.mlp((16, 16), 1, norm=norm, activation="tanh"), "binary_cross_entropy", optim.SGD(lr), dtype="float64"
@@ -86,7 +86,7 @@ def drift(norm: str | None, steps: int = 100, lr: float = 0.2, seed: int = 0) ->
 
 
 def conditioning(X: Any) -> tuple[float, float]:
-    """The condition number of the Hessian of least squares, before and after standardising the inputs (G15).
+    """The condition number of the Hessian of least squares, before and after standardising the inputs.
 
     >>> raw, standardised = conditioning(np.random.default_rng(0).normal([0, 50], [1, 20], (200, 2)))
     >>> raw > 100, standardised < 2
@@ -113,7 +113,7 @@ class Boundary(Brief):
 
 
 def boundary(hidden: tuple[int, ...], seed: int = 0) -> Boundary:
-    """The rings, told apart without a hidden layer (a straight boundary) or with one (A16).
+    """The rings, told apart without a hidden layer (a straight boundary) or with one.
 
     `lab.plot_boundary(found.model, found.X, found.y)` draws it.
     """

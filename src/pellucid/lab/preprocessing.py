@@ -1,4 +1,4 @@
-"""Why inputs are centred and scaled, and how (J01 to J05)."""
+"""Why inputs are centred and scaled, and how."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Signs(Brief):
 
 
 def gradient_signs(features: int = 4, n: int = 200, centred: bool = False, seed: int = 0) -> Signs:
-    """A tanh unit's gradient is δx: with all inputs positive, its components have the sign of δ, all of them (J01).
+    """A tanh unit's gradient is δx: with all inputs positive, its components have the sign of δ, all of them.
 
     The unit can then only move into two of the 2^features orthants with one sample; after centring, into any.
 
@@ -75,7 +75,7 @@ class Units:
 
 
 def change_of_units(scaled: bool, factor: float = 1e6, steps: int = 200, seed: int = 0) -> Units:
-    """Train the same network on distances in kilometres, and in millimetres (`factor`): what changes? (J01)
+    """Train the same network on distances in kilometres, and in millimetres (`factor`): what changes?
 
     Standardised, nothing but rounding. Raw, the column of large numbers rules everything.
 
@@ -123,7 +123,7 @@ class Decorrelation(Brief):
 
 
 def decorrelation(n: int = 300, seed: int = 0) -> Decorrelation:
-    """Two related columns: raw, centred, standardised, turned to their main axes (PCA), whitened (J02).
+    """Two related columns: raw, centred, standardised, turned to their main axes (PCA), whitened.
 
     >>> found = decorrelation()
     >>> bool(np.allclose(found.covariance("whiten"), np.eye(2)))
@@ -139,7 +139,7 @@ IMAGE_MEANS = {"pixel": (0,), "channel": (0, 1, 2), "all": (0, 1, 2, 3)}
 
 
 def image_mean(images: Any, mode: str = "channel") -> Any:
-    """The mean to subtract from images (n, height, width, channels); take it from training images alone (J03).
+    """The mean to subtract from images (n, height, width, channels); take it from training images alone.
 
     "pixel" is the mean image (AlexNet), (height, width, channels); "channel" one number for each channel (VGG),
     (channels,); "all" a single number. Images are centred only: their pixels have one unit and one range already.
@@ -180,7 +180,7 @@ class PolarRings(Brief):
 
 
 def polar_rings(n: int = 300, seed: int = 0) -> PolarRings:
-    """No straight line tells a ring from the one around it; in polar coordinates one does (J04).
+    """No straight line tells a ring from the one around it; in polar coordinates one does.
 
     >>> found = polar_rings()
     >>> found.accuracy < 0.65, found.polar_accuracy > 0.97
@@ -210,7 +210,7 @@ class Standardising:
 
 
 def standardising(epochs: int = 15, lr: float = 0.1, seed: int = 0) -> Standardising:
-    """Handwritten digits (8 x 8, 0 to 16), each of the 64 inputs to mean 0 and deviation 1 of the training rows (J05).
+    """Handwritten digits (8 x 8, 0 to 16), each of the 64 inputs to mean 0 and deviation 1 of the training rows.
 
     The rate of plain SGD is the same for both. A pixel that never changes becomes 0.
 

@@ -1,4 +1,4 @@
-"""Roles of rows (H14): holdout, K folds, and what leaks when a scaler has seen the rows that are to judge."""
+"""Roles of rows: holdout, K folds, and what leaks when a scaler has seen the rows that are to judge."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def cross_validate(
     seed: int = 0,
     **fit: Any,
 ) -> Folds:
-    """K-fold cross-validation of any model (H14). `make` gives a fresh model, `fit` goes to `Model.fit`.
+    """K-fold cross-validation of any model. `make` gives a fresh model, `fit` goes to `Model.fit`.
 
     `folds` is a number (stratified for classes) or a splitter of scikit-learn; `groups` goes to it. `prepare` is a
     transformer with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so

@@ -50,11 +50,11 @@ ADJOINT = [
 ]
 
 
-def test_forward_table_is_the_lectures(graph):  # D08
+def test_forward_table_is_the_lectures(graph):
     assert graph.table("forward").rows == [PRIMAL, TANGENT]
 
 
-def test_reverse_table_is_the_lectures(graph):  # D09
+def test_reverse_table_is_the_lectures(graph):
     assert graph.table("reverse").rows == [PRIMAL, ADJOINT]
 
 
