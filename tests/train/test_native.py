@@ -23,17 +23,6 @@ X = rng.normal(size=(90, 4))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def kernels(tmp_path_factory):
-    """Not the user's cache."""
-    import tempfile
-
-    before = os.environ.get("PELLUCID_CACHE_DIR")
-    os.environ["PELLUCID_CACHE_DIR"] = os.path.join(tempfile.gettempdir(), f"pellucid-test-kernels-{os.getuid()}")
-    yield
-    os.environ.pop("PELLUCID_CACHE_DIR") if before is None else os.environ.update(PELLUCID_CACHE_DIR=before)
-
-
 def model(engine="native", threads=1, **network):
     net = nn.mlp((8, 6), 2, **network)
     return Model(net, "cross_entropy", optim.Adam(0.01), ["accuracy"], dtype=np.float64, engine=engine, threads=threads)
@@ -62,8 +51,7 @@ def test_the_history_is_that_of_the_numpy_engine():
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_the_same_call_gives_the_same_bits(monkeypatch, threads):
-    monkeypatch.setattr("pellucid.engine.native.work.PER_THREAD", 1)
+def test_the_same_call_gives_the_same_bits(split, threads):
     network = {"dropout": 0.3, "norm": "batch"}
     one, two = (fitted(threads=threads, network=network) for _ in range(2))
     same(one, two)
