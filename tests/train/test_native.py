@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -269,48 +262,6 @@ def test_an_error_in_one_model_names_it_and_spares_the_others():
 
 
 # Ctrl-C
-
-SLEEPER = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may have switched it off
-import numpy as np
-import pellucid as pel
-from pellucid import Model, nn
-X = np.random.default_rng(0).normal(size=(4000, 20)).astype(np.float32)
-make = lambda: Model(nn.mlp((64, 64), 1), engine="native", threads=2)
-make().fit(X, X[:, 0], epochs=1, verbose=False)
-one = make()
-print("started", flush=True)
-{call}
-"""
-ALONE = """
-history = one.fit(X, X[:, 0], epochs=100_000_000, verbose=False)
-print(history.stopped, len(history.epochs) > 0, all(np.isfinite(w).all() for w in one.params.values()), flush=True)
-"""
-MANY = """
-try:
-    pel.fit_many([one, make()], X, X[:, 0], epochs=100_000_000, verbose=False)
-except KeyboardInterrupt:
-    print("stopped", one.history.stopped, len(one.history.epochs) > 0, flush=True)
-"""
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [(ALONE, "interrupted by the user (Ctrl-C) True True"), (MANY, "stopped interrupted by the user (Ctrl-C) True")],
-)
-def test_ctrl_c_ends_a_run_with_all_that_was_learnt(call, said):
-    source = str(Path(__file__).parents[2] / "src")
-    environment = {**os.environ, "PYTHONPATH": source + os.pathsep + os.environ.get("PYTHONPATH", "")}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER.format(call=call)], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "started\n"
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert out.strip() == said
 
 
 def test_a_resumed_run_stays_on_its_engine(tmp_path):
