@@ -5,7 +5,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,7 @@ import pellucid.train
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(autouse=True)
-def _close_pictures():
-    """matplotlib warns of many open figures."""
-    yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
-
+pytestmark = pytest.mark.usefixtures("closed_pictures")
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = [

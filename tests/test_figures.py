@@ -25,10 +25,7 @@ X = RNG.normal(size=(60, 2))
 KINDS = np.where(X[:, 0] > 0.5, "north", np.where(X[:, 1] > 0, "east", "south"))
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("closed_pictures")
 
 
 def history(values, stopped="", **more):

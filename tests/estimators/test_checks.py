@@ -8,12 +8,13 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid.estimators import MLPClassifier, MLPRegressor
+from tests.estimators.marks import converted_targets, few_epochs, odd_data, skipped_checks
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
-    pytest.mark.filterwarnings("ignore::pellucid.estimators.DataWarning"),
+    few_epochs,
+    converted_targets,
+    skipped_checks,
+    odd_data,
     pytest.mark.filterwarnings("ignore:Got `batch_size`:UserWarning"),
 ]
 

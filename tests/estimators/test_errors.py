@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from pellucid.estimators.checks import INNER, RULES
 from scipy import sparse
 
 from pellucid import optim
 from pellucid.estimators import DataWarning, MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
-from pellucid.estimators.checks import INNER, RULES
+from tests.both_engines import each_engine
+from tests.estimators.marks import few_epochs
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = few_epochs
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
 y = np.arange(40) % 3
@@ -366,7 +368,7 @@ def fails(estimator: Any, how: str) -> None:
 @pytest.mark.parametrize(
     "how", ["parameters", "columns", "target", "labels", "weights", "callback", "divergence", "partial"]
 )
-@pytest.mark.parametrize("engine", ["numpy", "native"])
+@each_engine
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_a_failed_fit_loses_nothing(make: Any, engine: str, how: str) -> None:
     target = y if make is classifier else numbers

@@ -24,14 +24,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
+from pellucid import TabularMLPClassifier
 from pellucid.engine.native import cache
 from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
+from tests.both_engines import each_engine
+from tests.estimators import few_rows as few
+from tests.estimators.marks import few_epochs
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = few_epochs
 X, y = make_classification(120, 6, n_informative=4, n_classes=3, weights=[0.6, 0.3, 0.1], random_state=0)
 target = X[:, 0] * X[:, 1] + X[:, 2]
 BOTH = [(MLPClassifier, y), (MLPRegressor, target)]
-ENGINES = ["numpy", "native"]
 
 
 def small(cls: Any, **more: Any) -> Any:
@@ -46,7 +49,7 @@ def assert_same_bits(a: Any, b: Any) -> None:
 # weights
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize(("cls", "y"), BOTH)
 @pytest.mark.parametrize("early", [False, True])
 def test_weights_of_one_change_no_bit(cls: Any, y: Any, engine: str, early: bool) -> None:
@@ -80,10 +83,29 @@ def test_balanced_classes_are_the_same_sample_weights() -> None:
     assert_same_bits(both, small(MLPClassifier).fit(X, y, own * weights))
 
 
+def test_class_weight_names_a_class_that_is_not_among_these_rows() -> None:
+    seen = few.THREE < 2
+    clf = MLPClassifier(**few.SMALL, class_weight={2: 3.0}).partial_fit(few.X[seen], few.THREE[seen], classes=[0, 1, 2])
+    plain = MLPClassifier(**few.SMALL).partial_fit(few.X[seen], few.THREE[seen], classes=[0, 1, 2])
+    assert np.array_equal(clf.predict_proba(few.X), plain.predict_proba(few.X))
+    TabularMLPClassifier(**few.SMALL, class_weight={2: 3.0}).fit(
+        few.X, few.THREE, X_val=few.X[seen], y_val=few.THREE[seen]
+    )
+    with pytest.raises(ValueError, match="class_weight names"):
+        MLPClassifier(**few.SMALL, class_weight={7: 3.0}).fit(few.X, few.THREE)
+
+
+def test_rows_to_train_on_that_all_weigh_nothing() -> None:
+    weights = np.zeros(60)
+    weights[:5] = 1.0
+    with pytest.raises(ValueError, match="55 rows to train on are 0"):
+        MLPClassifier(**few.SMALL).fit(few.X, few.TWO, weights, val_rows=np.arange(5))
+
+
 # again, and on
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize(("cls", "y"), BOTH)
 def test_the_same_bits_again(cls: Any, y: Any, engine: str) -> None:
     a = small(cls, engine=engine, dropout=0.2).fit(X, y)
@@ -104,7 +126,7 @@ def test_engines_and_threads_agree() -> None:
         assert_allclose(mine, third, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize("solver", ["adam", "sgd"])
 @pytest.mark.parametrize(("cls", "y"), BOTH)
 def test_partial_fits_are_the_epochs_of_a_fit(cls: Any, y: Any, solver: str, engine: str) -> None:
@@ -122,7 +144,7 @@ def test_partial_fits_are_the_epochs_of_a_fit(cls: Any, y: Any, solver: str, eng
 
 
 @pytest.mark.parametrize("way", ["as it is", "pickle", "joblib", "saved"])
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize("solver", ["adam", "sgd"])
 def test_a_warm_start_goes_on_exactly(solver: str, engine: str, way: str, tmp_path: Any) -> None:
     settings: dict[str, Any] = {"solver": solver, "engine": engine, "warm_start": True, "dropout": 0.1}
@@ -272,7 +294,7 @@ def test_data_frames(frame: Any) -> None:
         clf.predict(table.rename({"a": "z"}) if frame is pl.DataFrame else table.rename(columns={"a": "z"}))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize(("cls", "y"), BOTH)
 def test_single_precision_stays_single(cls: Any, y: Any, engine: str) -> None:
     few = small(cls, engine=engine, early_stopping=True).fit(X.astype(np.float32), y)

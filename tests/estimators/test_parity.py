@@ -25,8 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid.autodiff.numerical import numerical_grad
 from pellucid.estimators import MLPClassifier, MLPRegressor
+from tests.estimators.marks import few_epochs
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = few_epochs
 PAIRS = {MLPClassifier: theirs.MLPClassifier, MLPRegressor: theirs.MLPRegressor}
 
 

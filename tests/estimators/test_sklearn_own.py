@@ -19,11 +19,12 @@ import pytest
 import sklearn.neural_network
 
 from pellucid.estimators import MLPClassifier, MLPRegressor
+from tests.estimators.marks import converted_targets, few_epochs, odd_data
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning"),
-    pytest.mark.filterwarnings("ignore::pellucid.estimators.DataWarning"),
+    few_epochs,
+    converted_targets,
+    odd_data,
 ]
 
 LEFT_OUT = {

@@ -16,6 +16,7 @@ from pellucid.estimators.ensembles.bagged import BaggedMLPRegressor
 from pellucid.estimators.ensembles.bias_variance import bias_variance
 from pellucid.estimators.ensembles.member_spread import compare, variance_of_average
 from pellucid.estimators.regressor import MLPRegressor
+from tests.estimators.marks import few_epochs
 
 
 @pytest.mark.parametrize("members", [1, 2, 10, 50])
@@ -88,7 +89,7 @@ def test_parts_that_are_known():
     assert abs(honest.bias_squared) < 4 * honest.bias_squared_error
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@few_epochs
 def test_the_parts_add_up_to_the_measured_error():
     network = lambda seed: MLPRegressor(
         hidden_layer_sizes=(8,), learning_rate_init=0.05, max_iter=60, random_state=seed

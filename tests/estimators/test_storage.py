@@ -2,7 +2,9 @@
 
 import json
 import pickle
+import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,9 @@ from pellucid.estimators.reading import Reader
 from pellucid.estimators.storage import StorageError
 from pellucid.estimators.upgrades import UPGRADES
 from pellucid.train.files.container import read, write
+from tests.estimators import few_rows as few
+from tests.estimators.few_rows import saved_and_loaded, worst
+from tests.estimators.marks import few_epochs
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -156,3 +161,33 @@ def test_attributes_of_older_files_become_those_of_today(kind, monkeypatch):
     monkeypatch.setitem(UPGRADES, kind.__name__, lambda state: {new: sum(state["parts"])})
     data = {"object": kind.__name__, "state": {"parts": {"list": [1, 2, 3]}}}
     assert getattr(Reader({}, {}, "a.pel", {kind.__name__: kind}).read(data), new) == 6
+
+
+@few_epochs
+def test_own_monitor_is_not_needed_to_load(tmp_path: Path) -> None:
+    reg = MLPRegressor(**few.SMALL, early_stopping=True, warm_start=True, monitor=worst).fit(few.X, few.NUMBERS)
+    loaded = saved_and_loaded(reg, tmp_path)
+    assert np.array_equal(loaded.predict(few.X), reg.predict(few.X))
+    with pytest.raises(ValueError, match="worst is a function and not in the file"):
+        loaded.fit(few.X, few.NUMBERS)
+    known = saved_and_loaded(reg, tmp_path, worst=worst).fit(few.X, few.NUMBERS)
+    assert known.validation_scores_ == reg.fit(few.X, few.NUMBERS).validation_scores_
+
+
+@few_epochs
+def test_scorer_by_name_comes_back_without_a_warning(tmp_path: Path) -> None:
+    clf = MLPClassifier(**few.SMALL, early_stopping=True, warm_start=True, monitor="f1_macro").fit(few.X, few.THREE)
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert loaded.fit(few.X, few.THREE).validation_scores_ == clf.fit(few.X, few.THREE).validation_scores_
+
+
+@few_epochs
+def test_numbers_of_numpy_are_numbers_after_loading(tmp_path: Path) -> None:
+    given = {"hidden_layer_sizes": [np.int64(4)], "max_iter": np.int64(3), "class_weight": {np.int64(1): np.float32(2)}}
+    clf = MLPClassifier(**given, random_state=np.int64(0)).fit(few.X, few.TWO)
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert loaded.max_iter == 3
+    assert np.ndim(loaded.max_iter) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.array_equal(loaded.fit(few.X, few.TWO).predict_proba(few.X), clf.predict_proba(few.X))

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 from datetime import date, datetime
 
 import numpy as np
@@ -17,6 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pellucid.estimators import SmoothRobustScaler, TablePreprocessor
 from pellucid.estimators.tables.layout import TableError
 from pellucid.estimators.tables.scaling import SCALINGS, weighted_quantiles
+from tests.estimators import few_rows as few
+from tests.estimators.marks import skipped_checks
 
 N = 120
 
@@ -44,7 +47,7 @@ def as_polars(df: pd.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({name: [None if pd.isna(v) else v for v in df[name].tolist()] for name in df})
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@skipped_checks
 @parametrize_with_checks([TablePreprocessor(), TablePreprocessor("standard"), SmoothRobustScaler()])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -325,3 +328,40 @@ def test_bad_tables_and_parameters():
         TablePreprocessor().fit(pl.LazyFrame({"a": [1]}))
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
         TablePreprocessor().fit(pd.DataFrame({"a": []}))
+
+
+# whatever a table brings along
+
+
+def test_long_identifiers_are_different_categories() -> None:
+    ids = np.array([2**60 + i for i in range(6)])
+    for column in (ids, ids.astype(object)):
+        pre = TablePreprocessor(categorical=["id"]).fit(pd.DataFrame({"id": column}))
+        assert pre.categories_["id"] == [str(i) for i in ids.tolist()]
+
+
+def test_true_and_1_are_different_categories_in_any_order() -> None:
+    values = [True, 1, "a"]
+    for order in ([0, 1, 2], [1, 0, 2]):
+        column = pd.Series([values[i] for i in order], dtype=object)
+        assert TablePreprocessor().fit(pd.DataFrame({"x": column})).categories_["x"] == ["1", "True", "a"]
+
+
+def test_dates_as_categories_are_the_same_as_objects() -> None:
+    days = pd.Series(pd.date_range("2020", periods=3))
+    pre = TablePreprocessor().fit(pd.DataFrame({"x": days.astype("category")}))
+    as_objects = np.array([day.to_pydatetime() for day in days], object)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # no names
+        assert np.array_equal(pre.transform(as_objects), pre.transform(pd.DataFrame({"x": days.astype("category")})))
+
+
+def test_column_called_like_a_part_of_a_date_keeps_its_missing_mark() -> None:
+    when = pd.date_range("2020", periods=60, freq="40D")
+    frame = pd.DataFrame({"d": when, "d_year": np.where(np.arange(60) % 7, few.X[:, 0], np.nan)})
+    assert "d_year_missing" in TablePreprocessor().fit(frame).get_feature_names_out()
+
+
+def test_huge_outliers_end_at_the_limit() -> None:
+    scaler = SmoothRobustScaler().fit(few.X)
+    assert np.array_equal(scaler.transform(np.array([[1e300, -1e300, 1e160, 1e20]])), [[3.0, -3.0, 3.0, 3.0]])

@@ -1,6 +1,8 @@
 """TabularMLPClassifier and TabularMLPRegressor: tables in, predictions out."""
 
 import pickle
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,10 @@ import pellucid as pel
 from pellucid import nn
 from pellucid.estimators import TabularMLPClassifier, TabularMLPRegressor
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
+from pellucid.nn.losses.numbers import Quantile
+from tests.estimators import few_rows as few
+from tests.estimators.few_rows import saved_and_loaded
+from tests.estimators.marks import converted_targets, skipped_checks
 
 BOTH = (TabularMLPClassifier, TabularMLPRegressor)
 QUICK = {"hidden_layer_sizes": (24, 24), "max_iter": 24, "random_state": 0, "engine": "numpy"}
@@ -56,8 +62,8 @@ def fitted(kind, **settings):
     return kind(**{**QUICK, **settings}).fit(X, y), X, y
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@converted_targets
+@skipped_checks
 @parametrize_with_checks(
     [
         # one full batch of all rows in float64: what the checks compare to the last digits must not depend on a split
@@ -337,3 +343,38 @@ def test_the_native_engine_runs_all_of_it(kind, recwarn):
     fast, *_ = fitted(kind, max_iter=6, engine="native")
     assert not [w for w in recwarn if "allback" in type(w.message).__name__]
     assert_allclose(fast.loss_curve_, slow.loss_curve_, rtol=1e-3)
+
+
+# columns and targets of many kinds
+
+
+@pytest.mark.parametrize("columns", [few.FRAME.columns[1:], np.array(["b", "c"]), pd.Index([], dtype=object)])
+def test_categorical_columns_come_as_index_or_array(columns: Any, tmp_path: Path) -> None:
+    clf = TabularMLPClassifier(**few.SMALL, categorical=columns).fit(few.FRAME, few.TWO)
+    assert (clf.preprocessor_.kinds_["b"] == "category") == (len(columns) > 0)
+    assert np.array_equal(saved_and_loaded(clf, tmp_path).predict_proba(few.FRAME), clf.predict_proba(few.FRAME))
+
+
+def test_names_of_several_kinds_are_refused_as_by_scikit_learn() -> None:
+    with pytest.raises(TypeError, match="1 is a int"):
+        TabularMLPClassifier(**few.SMALL).fit(pd.DataFrame(few.X, columns=["a", 1, "b", 2]), few.TWO)
+
+
+@pytest.mark.parametrize("y", [pd.Series(pd.date_range("2020", periods=60)), few.NUMBERS.astype(str)])
+def test_table_regressor_refuses_targets_that_are_no_numbers(y: Any) -> None:
+    with pytest.raises(ValueError, match="y holds numbers, got"):
+        TabularMLPRegressor(**few.SMALL).fit(few.X, y)
+
+
+def test_table_regressor_scores_several_quantiles() -> None:
+    reg = TabularMLPRegressor(**few.SMALL, loss=Quantile((0.1, 0.5, 0.9))).fit(few.X, few.NUMBERS)
+    assert reg.score(few.X, few.NUMBERS) < 1.0
+    plain = TabularMLPRegressor(**few.SMALL).fit(few.X, 100 * few.NUMBERS + 7)
+    assert plain.score(few.X, 100 * few.NUMBERS + 7) == pytest.approx(
+        r2_score(100 * few.NUMBERS + 7, plain.predict(few.X))
+    )
+
+
+def test_embedding_dim_may_be_a_list() -> None:
+    clf = TabularMLPClassifier(**few.SMALL, embedding_dim=[3]).fit(few.FRAME[["c"]], few.TWO)
+    assert clf.estimator_.model_.params["input.embed.table1"].shape[1] == 3

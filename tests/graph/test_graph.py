@@ -13,10 +13,11 @@ from pellucid.errors import GraphError
 from pellucid.graph.core.tree import LEAF, Tree
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Node
+from tests.lectures import traced_example
 
 
 def test_topological_order_parents_and_children():
-    graph = pel.record(lambda x1, x2: np.log(x1) + x1 * x2 - np.sin(x2), 2.0, 5.0)
+    graph = pel.record(traced_example, 2.0, 5.0)
     for i, node in enumerate(graph.nodes):
         assert all(parent < i for parent in node.parents)
         assert all(i in graph.nodes[child].parents for child in graph.children(i))

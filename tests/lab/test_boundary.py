@@ -28,10 +28,7 @@ THREE = np.where(Z[:, 0] > 0.5, 2, TWO)
 NAMES = np.array(["red", "green", "blue"])[THREE]
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("closed_pictures")
 
 
 def model(loss, outputs, y, epochs=60):

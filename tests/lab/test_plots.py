@@ -11,11 +11,7 @@ from matplotlib import pyplot as plt
 from pellucid import lab
 from pellucid.lab import plots
 
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("closed_pictures")
 
 
 def words(ax):

@@ -7,27 +7,11 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn
+from tests.nn.table_cases import ACTIVATIONS, GATES, LOSSES, target
 
-ACTIVATIONS = [*sorted({record.name for record in nn.ACTIVATIONS.values() if "example" not in record.name})]
-HIDDEN = [*ACTIVATIONS, "maxout", "glu", "reglu", "geglu", "swiglu"]
-LOSSES = sorted({record.name for record in nn.LOSSES.values() if "example" not in record.name})
+HIDDEN = [*ACTIVATIONS, *GATES]
 NORMS = [None, "batch", "layer", "rms"]
 STRAIGHT_THROUGH = {"straight_through_step"}  # its rule is not its derivative, on purpose
-
-
-def target(loss, n, rng):
-    """Two outputs (three classes) where the loss allows it."""
-    return {
-        "cross_entropy": rng.integers(0, 3, n),
-        "focal": rng.integers(0, 3, n),
-        "binary_cross_entropy": rng.integers(0, 2, n),
-        "multilabel": rng.integers(0, 2, (n, 2)),
-        "hinge": rng.choice([-1, 1], n),
-        "squared_hinge": rng.choice([-1, 1], n),
-        "perceptron": rng.choice([-1, 1], n),
-        "poisson": rng.integers(0, 5, (n, 2)),
-        "gamma": rng.gamma(2.0, size=(n, 2)),
-    }.get(loss, rng.normal(size=(n, 2)))
 
 
 def check(activation, loss, norm, order):

@@ -11,6 +11,7 @@ from pellucid import nn
 from pellucid.engine.native.fallback import FallbackWarning
 from pellucid.errors import ShapeError
 from pellucid.train import Model, load
+from tests.both_engines import each_engine
 
 rng = np.random.default_rng(0)
 X = np.column_stack([rng.normal(size=(60, 2)), rng.integers(0, 4, 60), rng.integers(0, 7, 60)])
@@ -42,7 +43,7 @@ def test_the_unknown_starts_at_zero_and_the_others_do_not():
     assert_allclose(p["table1"][1:].std(), 1.0, atol=0.15)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "native"])
+@each_engine
 def test_gradients_agree_with_differences(engine):
     net = nn.Sequential(nn.Embed((4, 7), 3), "tanh", nn.Dense(1))
     params = net.initialize(4, seed=1).params

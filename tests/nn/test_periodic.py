@@ -11,6 +11,7 @@ from pellucid import nn
 from pellucid.engine.native.fallback import FallbackWarning
 from pellucid.errors import ShapeError
 from pellucid.train import Model, load
+from tests.both_engines import each_engine
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -37,7 +38,7 @@ def test_first_values():
     assert_allclose(np.abs(p["mix"]).max(), 0.25, rtol=0.01)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "native"])
+@each_engine
 def test_gradients_agree_with_differences(engine):
     net = nn.Sequential(nn.Periodic(2, 3, 2, sigma=0.5), nn.Dense(1))
     vector, back = nn.flatten_parameters(net.initialize(3, seed=1).params)

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import nn, optim
 from pellucid.optim import EMA, SGD, SWA, Accumulate, Adam, AdamW, ClipNorm, ClipValue, Constraint, WeightDecay, chain
+from tests.optim.descent import descent
 
 rng = np.random.default_rng(0)
 PARAMS = {"a.weight": rng.normal(size=(3, 2)), "a.bias": rng.normal(size=2), "b.weight": rng.normal(size=(2, 1))}
@@ -17,11 +18,7 @@ def gradient(p):
 
 
 def path(opt, steps, params=PARAMS, gradient=gradient):
-    state, found = opt.init(params), []
-    for t in range(steps):
-        params, state = opt.update(params, gradient(params), state, t + 1, opt.numbers(t))
-        found.append((params, state))
-    return found
+    return list(descent(opt, params, gradient, steps))
 
 
 def norm(grads):

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from pellucid.optim import SGD, Adam, AdamW, AMSGrad, Momentum, Nesterov, Schedule, SklearnAdam, chain
 from pellucid.optim.rules.rule import correction, mix
+from tests.optim.descent import descent
 
 STEPS = 30
 H = np.array([[3.0, 1.0], [1.0, 0.5]])
@@ -30,12 +31,8 @@ RATE, BETA = Wavy(0.01, 0.2, 1), Wavy(0.1, 0.95, 2)
 
 
 def run(rule, steps=STEPS, gradient=slope, start=START):
-    opt, params = chain(rule), {"w": start}
-    state, path = opt.init(params), [start]
-    for t in range(steps):
-        params, state = opt.update(params, {"w": gradient(params["w"])}, state, t + 1, opt.numbers(t))
-        path.append(params["w"])
-    return np.array(path)
+    path = descent(chain(rule), {"w": start}, lambda p: {"w": gradient(p["w"])}, steps)
+    return np.array([start, *(params["w"] for params, _ in path)])
 
 
 def heavy_ball():

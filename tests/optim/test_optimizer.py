@@ -1,5 +1,7 @@
 """Chains: order, groups, scheduled numbers, accumulation, state by name; recorded and eager."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -27,6 +29,7 @@ from pellucid.optim import (
     chain,
     optimizer,
 )
+from tests.optim.descent import descent
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(24, 3)), rng.normal(size=(24, 2))
@@ -47,11 +50,10 @@ def gradient(p, rows=slice(None)):
 
 
 def run(opt, steps=10, params=NET, batches=None):
-    state = opt.init(params)
-    for t in range(steps):
-        rows = slice(None) if batches is None else batches[t % len(batches)]
-        params, state = opt.update(params, gradient(params, rows), state, t + 1, opt.numbers(t))
-    return params, state
+    """Parameters and state at the end."""
+    rows = itertools.cycle(batches or [slice(None)])
+    *_, end = descent(opt, params, lambda p: gradient(p, next(rows)), steps)
+    return end
 
 
 def same(one, other, rtol=0.0, atol=0.0):

@@ -9,23 +9,15 @@ from sklearn.neural_network._stochastic_optimizers import AdamOptimizer, SGDOpti
 import pellucid as pel
 from pellucid import optim
 from pellucid.optim import Epochs, Group, chain, optimizer
+from tests.optim.descent import SmallNetwork, descent
 
-rng = np.random.default_rng(0)
-X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
-NET = {"W": rng.normal(size=(3, 4)), "b": rng.normal(size=4), "V": rng.normal(size=(4, 2))}
+NETWORK = SmallNetwork(20)
+X, Y, NET, loss = NETWORK.X, NETWORK.Y, NETWORK.params, NETWORK.loss
 STEPS = 50
 
 
-def loss(p):
-    return np.mean(np.square(np.tanh(X @ p["W"] + p["b"]) @ p["V"] - Y))
-
-
 def run(opt, steps=STEPS, params=NET):
-    state, path = opt.init(params), []
-    for t in range(steps):
-        params, state = opt.update(params, pel.grad(loss)(params), state, t + 1, opt.numbers(t))
-        path.append(params)
-    return path
+    return [params for params, _ in descent(opt, params, pel.grad(loss), steps)]
 
 
 PEERS = {  # our optimizer, the name of PyTorch's and its settings

@@ -10,15 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pellucid as pel
 from pellucid import optim
 from pellucid.optim import RULES, Rule, chain, optimizer
+from tests.optim.descent import SmallNetwork, descent
 
 rng = np.random.default_rng(0)
 H = np.array([[3.0, 1.0], [1.0, 2.0]])
-X, Y = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))
-NET = {"W": rng.normal(size=(3, 4)), "b": rng.normal(size=4), "V": rng.normal(size=(4, 2))}
-
-
-def loss(p):
-    return np.mean(np.square(np.tanh(X @ p["W"] + p["b"]) @ p["V"] - Y))
+NETWORK = SmallNetwork(12)
+NET, loss = NETWORK.params, NETWORK.loss
 
 
 PROBLEMS = {
@@ -27,13 +24,9 @@ PROBLEMS = {
 }
 
 
-def run(opt, params, gradient, steps, state=None, start=0):
-    """The parameters after each step."""
-    params, state, path = dict(params), opt.init(params) if state is None else state, [params]
-    for t in range(start, start + steps):
-        params, state = opt.update(params, gradient(params), state, t + 1, opt.numbers(t))
-        path.append(params)
-    return path
+def run(opt, params, gradient, steps):
+    """The parameters at the start and after each step."""
+    return [params, *(after for after, _ in descent(opt, params, gradient, steps))]
 
 
 # References: from all parameters and gradients so far to the next parameters, one array at a time; written from the

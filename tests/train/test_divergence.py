@@ -1,20 +1,23 @@
 """A run that diverged ends with parameters that predict: on both engines, however it was seen."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pellucid.estimators.solve import NON_FINITE
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import MLPRegressor, nn, optim, train
-from pellucid.estimators.solve import NON_FINITE
+from pellucid.optim import Schedule
+from tests.both_engines import X as ROWS
+from tests.both_engines import both, each_engine
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3)).astype(np.float32)
 Y = X[:, 0] * 3
 FAR = (X[:20] * 1e18, Y[:20])  # rows on which the network overflows long before it does on the others
 HELD = (X[:20], Y[:20])
-
-engines = pytest.mark.parametrize("engine", ["numpy", "native"])
 
 
 def model(engine="numpy", rule=None, activation="squared_relu", **settings):
@@ -51,7 +54,7 @@ def finite(made, *tables):
     return all(np.isfinite(made.predict(table)).all() and np.isfinite(made.scores(table)).all() for table in tables)
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("by", [1e2, 1e4, 1e6, 1e8, 1e12, 1e20, 1e30])
 @pytest.mark.parametrize("watching", [False, True])
 @pytest.mark.parametrize("policy", ["stop", "raise"])
@@ -107,7 +110,7 @@ def test_epochs_that_nobody_watches_are_found_again():
     assert one.evaluate(X, Y)["loss"] < one.history["loss"][0]
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("policy", ["stop", "raise"])
 @pytest.mark.parametrize("metrics", [[], ["r2", "mae"]])
 def test_a_validation_loss_that_is_not_finite_is_a_divergence(engine, policy, metrics):
@@ -126,7 +129,7 @@ def test_a_validation_loss_that_is_not_finite_is_a_divergence(engine, policy, me
     assert not ends.states  # nobody keeps a bad epoch
 
 
-@engines
+@each_engine
 def test_a_validation_loss_that_breaks_later_goes_back_one_epoch(engine):
     made, ends = model(engine), Ends()
     wide = (X[:20] * 1e3, Y[:20])
@@ -139,7 +142,7 @@ def test_a_validation_loss_that_breaks_later_goes_back_one_epoch(engine):
         assert_array_equal(value, ends.states[-1][name])
 
 
-@engines
+@each_engine
 def test_it_can_be_ignored(engine):
     made = model(engine, metrics=["r2"])
     made.fit(X, Y, epochs=3, validation=FAR, verbose=False, on_divergence="ignore")
@@ -148,7 +151,7 @@ def test_it_can_be_ignored(engine):
     assert np.isnan(made.history["val_r2"]).all()
 
 
-@engines
+@each_engine
 def test_the_best_parameters_win_if_they_predict(engine):
     made, best = model(engine), train.EarlyStopping(patience=50)
     made.fit(
@@ -166,7 +169,7 @@ def test_the_best_parameters_win_if_they_predict(engine):
     assert finite(made, X, HELD[0])
 
 
-@engines
+@each_engine
 def test_a_target_out_of_reach_does_not_undo_what_was_learned(engine):
     """The loss of one row is infinite with any parameters: those of the last step predict, and stay."""
     y = Y.astype(np.float64)
@@ -187,7 +190,7 @@ def test_parameters_that_never_predicted_are_said_to_be_so():
         made.fit(X, Y, epochs=2, verbose=False)
 
 
-@engines
+@each_engine
 def test_a_fit_that_goes_on_after_a_divergence(engine):
     """What is kept is a whole state: a continued fit begins there, step and epoch numbers included."""
     made = model(engine, optim.Adam(1e-3))
@@ -279,3 +282,50 @@ def test_lbfgs_raises_and_leaves_the_model_as_it_was():
     with pytest.raises(train.Diverged, match="The model has the parameters that it had before"):
         train.fit_lbfgs(made, X.astype(float) * 1e160, Y)
     assert not made.params
+
+
+# steps of both engines
+
+
+def test_divergence_can_be_ignored():
+    native, numpy = both(rule=optim.SGD(1e6), y=ROWS[:, 0] * 100, dtype=np.float32, epochs=5, on_divergence="ignore")
+    assert native.history.stopped == numpy.history.stopped
+    assert len(native.history.epochs) == len(numpy.history.epochs) == 5
+    for name in native.params:
+        assert_array_equal(np.isfinite(native.params[name]), np.isfinite(numpy.params[name]))
+
+
+@dataclass(frozen=True)
+class Jump(Schedule):
+    """A rate that float32 cannot hold, after some steps."""
+
+    at: int = 8
+
+    def __call__(self, t):
+        return 1e39 if t >= self.at else 0.05
+
+    def fit(self, total_steps, steps_per_epoch):
+        return self
+
+
+class Alternate(train.Callback):
+    """A rate that is changed in the midst of an epoch."""
+
+    def on_batch_end(self, run):
+        run.factor = 0.5 if run.step % 2 else 1.0
+
+
+@pytest.mark.parametrize("at", [3, 8, 12])
+def test_a_step_taken_back_repeats_the_factors_of_the_batches(at):
+    native, numpy = both(
+        rule=optim.SGD(Jump(at)),
+        dtype=np.float32,
+        epochs=30,
+        batch_size=16,
+        on_divergence="stop",
+        callbacks=[Alternate()],
+    )
+    assert "diverged" in native.history.stopped
+    assert native.history.stopped.split(":")[0] == numpy.history.stopped.split(":")[0]
+    for name in native.params:
+        assert_allclose(native.params[name], numpy.params[name], rtol=1e-4, atol=1e-6)

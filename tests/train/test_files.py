@@ -20,6 +20,7 @@ from numpy.testing import assert_array_equal
 from pellucid.train.files import atomic
 from pellucid.train.files import container as files
 from pellucid.train.files.container import CheckpointError, newest, read, write
+from tests.processes import environment
 
 ARRAYS = {
     "z.last first": np.linspace(-1.0, 1.0, 6).reshape(2, 3),
@@ -269,8 +270,7 @@ for epoch in itertools.count(first):
 
 def start_writer(path, size, first=0):
     command = [sys.executable, "-c", WRITER, str(path), str(size), str(first)]
-    source = os.path.dirname(os.path.dirname(os.path.dirname(files.__file__)))
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}, text=True)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), text=True)
     assert child.stdout.readline() == "ready\n"
     return child
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 import pellucid as pel
 from pellucid import nn, optim, train
 from pellucid.estimators import MLPClassifier, MLPRegressor
+from tests.both_engines import each_engine
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 3))
@@ -48,7 +49,6 @@ PENALTIES = {
     "a number by rows": nn.PerRow(Flat()),
     "a count": Positive(),
 }
-engines = pytest.mark.parametrize("engine", ["numpy", "native"])
 
 
 def model(penalty=None, engine="numpy", lr=0.0, **more):
@@ -60,7 +60,7 @@ def fit(one, **more):
     return one.fit(X, Y, **({"epochs": 3, "batch_size": 16, "verbose": False} | more))
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
 def test_the_loss_is_that_of_the_data_and_the_penalty_stands_beside_it(penalty, engine):
     """With a rate of (almost) 0 nothing changes in an epoch, so its mean is what `evaluate` gives."""
@@ -77,7 +77,7 @@ def test_the_loss_is_that_of_the_data_and_the_penalty_stands_beside_it(penalty, 
     assert [*history.epochs[0]] == ["epoch", "step", "loss", "penalty", "objective", "lr", "val_loss"]
 
 
-@engines
+@each_engine
 def test_a_model_without_a_penalty_has_no_column_for_it(engine):
     history = fit(model(engine=engine, lr=0.01))
     assert [*history.epochs[0]] == ["epoch", "step", "loss", "lr"]
@@ -85,7 +85,7 @@ def test_a_model_without_a_penalty_has_no_column_for_it(engine):
         history["penalty"]
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows", "weighted"])
 @pytest.mark.parametrize("how", ["whole epochs", "epochs", "batches", "gradients"])
 def test_the_means_do_not_depend_on_who_listens(how, weights, engine):
@@ -113,7 +113,7 @@ def test_the_means_do_not_depend_on_who_listens(how, weights, engine):
     assert all(loss < objective for loss, objective in seen)
 
 
-@engines
+@each_engine
 def test_many_models(engine):
     models = [model(nn.L2(strength), engine, lr=0.01) for strength in (0.0, 0.5)]
     histories = train.fit_many(models, X, Y, epochs=2, batch_size=16, verbose=False)
@@ -165,7 +165,7 @@ def test_what_is_watched_by_default_is_what_is_minimised():
     assert plain.best == min(history["loss"])
 
 
-@engines
+@each_engine
 def test_a_penalty_that_is_not_finite_is_a_divergence(engine):
     @dataclass(frozen=True)
     class Steep(nn.Penalty):

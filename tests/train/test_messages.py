@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import os
-import tempfile
 
 import numpy as np
 import pytest
@@ -20,9 +18,6 @@ BATCHES = [(X[:20], X[:20, 0]), (X[20:], X[20:, 0])]
 @pytest.fixture
 def heard(monkeypatch, capsys):
     """Was anything said while a function ran, if every use of a kernel took long?"""
-    monkeypatch.setenv(
-        "PELLUCID_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"pellucid-test-kernels-{os.getuid()}")
-    )
     real = cache.addresses
 
     def addresses(sources):

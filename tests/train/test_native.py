@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -21,17 +14,6 @@ from pellucid.graph.primitives.control import custom_rule
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 4))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def kernels(tmp_path_factory):
-    """Not the user's cache."""
-    import tempfile
-
-    before = os.environ.get("PELLUCID_CACHE_DIR")
-    os.environ["PELLUCID_CACHE_DIR"] = os.path.join(tempfile.gettempdir(), f"pellucid-test-kernels-{os.getuid()}")
-    yield
-    os.environ.pop("PELLUCID_CACHE_DIR") if before is None else os.environ.update(PELLUCID_CACHE_DIR=before)
 
 
 def model(engine="native", threads=1, **network):
@@ -62,8 +44,7 @@ def test_the_history_is_that_of_the_numpy_engine():
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_the_same_call_gives_the_same_bits(monkeypatch, threads):
-    monkeypatch.setattr("pellucid.engine.native.work.PER_THREAD", 1)
+def test_the_same_call_gives_the_same_bits(split, threads):
     network = {"dropout": 0.3, "norm": "batch"}
     one, two = (fitted(threads=threads, network=network) for _ in range(2))
     same(one, two)
@@ -159,7 +140,7 @@ def test_what_cannot_be_compiled_runs_on_numpy_with_one_message():
 
 
 def test_the_engine_is_chosen_by_sizes(monkeypatch):
-    from pellucid.train.loop import native
+    from pellucid.train.loop.loop import native
 
     used = []
     original = native.Compiled.__init__
@@ -281,48 +262,6 @@ def test_an_error_in_one_model_names_it_and_spares_the_others():
 
 
 # Ctrl-C
-
-SLEEPER = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may have switched it off
-import numpy as np
-import pellucid as pel
-from pellucid import Model, nn
-X = np.random.default_rng(0).normal(size=(4000, 20)).astype(np.float32)
-make = lambda: Model(nn.mlp((64, 64), 1), engine="native", threads=2)
-make().fit(X, X[:, 0], epochs=1, verbose=False)
-one = make()
-print("started", flush=True)
-{call}
-"""
-ALONE = """
-history = one.fit(X, X[:, 0], epochs=100_000_000, verbose=False)
-print(history.stopped, len(history.epochs) > 0, all(np.isfinite(w).all() for w in one.params.values()), flush=True)
-"""
-MANY = """
-try:
-    pel.fit_many([one, make()], X, X[:, 0], epochs=100_000_000, verbose=False)
-except KeyboardInterrupt:
-    print("stopped", one.history.stopped, len(one.history.epochs) > 0, flush=True)
-"""
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [(ALONE, "interrupted by the user (Ctrl-C) True True"), (MANY, "stopped interrupted by the user (Ctrl-C) True")],
-)
-def test_ctrl_c_ends_a_run_with_all_that_was_learnt(call, said):
-    source = str(Path(__file__).parents[2] / "src")
-    environment = {**os.environ, "PYTHONPATH": source + os.pathsep + os.environ.get("PYTHONPATH", "")}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER.format(call=call)], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "started\n"
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert out.strip() == said
 
 
 def test_a_resumed_run_stays_on_its_engine(tmp_path):

@@ -1,6 +1,5 @@
 """Files of the version before: they load, predict the same, and a run goes on from them."""
 
-import importlib.util
 import shutil
 from pathlib import Path
 
@@ -10,11 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid import train
+from tests.fixtures.schema1 import make
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "schema1"
-SPEC = importlib.util.spec_from_file_location("make_old_files", FOLDER / "make.py")
-MAKE = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(MAKE)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +26,7 @@ def close(a, b):
 
 def test_a_model(expected):
     model = pel.load(FOLDER / "model.pel")
-    close(model.predict(MAKE.data()[0]), expected["model"])
+    close(model.predict(make.data()[0]), expected["model"])
     assert_array_equal(model.history["loss"], expected["history loss"])  # the penalty is inside, and no column says so
     assert "penalty" not in model.history.epochs[0]
     assert (model.history.rows, model.history.batch_size) == (None, None)
@@ -38,7 +35,7 @@ def test_a_model(expected):
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "table", "bagged"])
 def test_an_estimator(name, expected, tmp_path):
-    rows = MAKE.table() if name == "table" else MAKE.data()[0]
+    rows = make.table() if name == "table" else make.data()[0]
     estimator = pel.load(FOLDER / f"{name}.pel")
     answers = estimator.predict(rows)
     (assert_array_equal if answers.dtype.kind == "U" else close)(answers, expected[name])
@@ -52,9 +49,9 @@ def test_a_run_goes_on_from_a_checkpoint(name, expected, tmp_path):
     """To the same end as the run that was never interrupted."""
     path = tmp_path / "run.ckpt"
     shutil.copy(FOLDER / f"{name}.ckpt", path)
-    model = MAKE.model()
+    model = make.model()
     checkpoint = train.Checkpoint(path, every_steps=1 if name == "middle" else None)
-    history = MAKE.fit(model, checkpoint, resume=path)
+    history = make.fit(model, checkpoint, resume=path)
     for key, array in model.params.items():
         close(array, expected[f"param {key}"])
     close(history["val_loss"], expected["history val_loss"])
@@ -65,17 +62,17 @@ def test_a_run_goes_on_from_a_checkpoint(name, expected, tmp_path):
         np.array(history["loss"])[seen] + np.array(history["penalty"])[seen], np.array(history["objective"])[seen]
     )
     assert history.best("loss")["epoch"] > 2
-    again = MAKE.model()
-    resumed = MAKE.fit(again, train.Checkpoint(path, every_steps=checkpoint.every_steps), resume=path)
+    again = make.model()
+    resumed = make.fit(again, train.Checkpoint(path, every_steps=checkpoint.every_steps), resume=path)
     assert len(resumed) == 6
     assert all(np.array_equal(model.params[key], again.params[key]) for key in model.params)
 
 
 def test_an_old_checkpoint_knows_at_least_whether_it_was_validated(tmp_path):
-    X, y = MAKE.data()
+    X, y = make.data()
     callbacks = [train.EarlyStopping(50), train.LearningRateLogger(), train.Checkpoint(tmp_path / "new.ckpt")]
     with pytest.raises(train.CheckpointError, match=r"had validation data, this call has none.*without resume"):
-        MAKE.model().fit(
+        make.model().fit(
             X[:40],
             y[:40],
             epochs=6,

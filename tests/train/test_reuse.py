@@ -1,11 +1,5 @@
 """What easily goes wrong: callbacks used twice, directions of metrics, lengths of schedules, finished runs."""
 
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -271,30 +265,3 @@ def test_own_metrics_come_back_by_name(tmp_path):
     with pytest.warns(UserWarning, match=r"the metrics \['spread'\] are functions"):
         train.load(tmp_path / "m.pel")
     assert train.load(tmp_path / "m.pel", {"spread": spread}).score(X, R) == m.score(X, R)
-
-
-SCRIPT = """
-import numpy as np
-from pellucid import nn, optim, train
-rng = np.random.default_rng(0)
-X = rng.normal(size=(120, 4)); R = X[:, 0]
-stopping = train.EarlyStopping(10**6)
-model = train.Model(nn.mlp((8,), 1), "squared_error", optim.Adam(0.2))
-def tell(run):
-    if run.epoch == 20: print("ready", flush=True)
-held, both = (X[:30], R[:30]), [stopping, tell]
-history = model.fit(X, R, epochs=10**6, batch_size=16, validation=held, callbacks=both, verbose=False)
-found = model.evaluate(X[:30], R[:30])["loss"]
-print(history.stopped); print(found == stopping.best == min(history["val_loss"]))
-"""
-
-
-def test_a_real_interrupt():
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT)], stdout=subprocess.PIPE, text=True, env=env
-    )
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert out.splitlines() == ["interrupted by the user (Ctrl-C)", "True"]

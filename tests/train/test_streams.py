@@ -8,6 +8,7 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn, optim, train
+from tests.both_engines import each_engine
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(230, 6)).astype(np.float32)
@@ -165,7 +166,7 @@ def test_a_step_that_diverges_is_not_taken():
         np.testing.assert_allclose(models[0].params[name], array, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "native"])
+@each_engine
 def test_a_batch_with_other_columns_is_refused(engine):
     parts = [*list(Batches()), (X[:32, :4], Y[:32])]
     with pytest.raises(ValueError, match=r"shape|columns|features"):

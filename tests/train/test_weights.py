@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor, nn, train
+from tests.both_engines import each_engine
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -15,7 +16,6 @@ LABELS = (Y > 0).astype(int)
 UNEQUAL = RNG.uniform(0.5, 2.0, N)
 SIZES = [5e-324, 1e-310, 1e-300, 1e-60, 1e-38, 1e38, 1e200, 1e308]
 
-engines = pytest.mark.parametrize("engine", ["numpy", "native"])
 quiet = pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 
 
@@ -23,7 +23,7 @@ def model(engine="numpy", loss="squared_error", dtype="float32", **settings):
     return train.Model(nn.mlp((4,), 1), loss, dtype=dtype, engine=engine, threads=1, **settings)
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("size", SIZES)
 def test_equal_weights_of_any_size_are_weights_of_one(engine, size):
     one, two = model(engine), model(engine)
@@ -37,7 +37,7 @@ def test_equal_weights_of_any_size_are_weights_of_one(engine, size):
     assert one.evaluate(X, Y, np.full(N, size)) == two.evaluate(X, Y, np.ones(N))
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("size", [1e-300, 1e-60, 1e200])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_ratios_of_weights_count(engine, size, dtype):
@@ -48,7 +48,7 @@ def test_ratios_of_weights_count(engine, size, dtype):
         assert_allclose(one.params[name], two.params[name], rtol=1e-4, atol=1e-6)
 
 
-@engines
+@each_engine
 @pytest.mark.parametrize("size", [1e-300, 1e-60, 1e200])
 def test_batches_from_outside_keep_their_ratios(engine, size):
     """Also between batches: the epoch's loss is the mean over all of them."""

@@ -5,8 +5,7 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn
-
-ENGINES = ("numpy", "native")
+from tests.both_engines import each_engine
 
 
 def swapped(array):
@@ -22,7 +21,7 @@ def unaligned(array):
     return view
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize("form", [swapped, unaligned])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8"])
 def test_arguments_and_constants_in_any_form(engine, form, dtype):
@@ -34,7 +33,7 @@ def test_arguments_and_constants_in_any_form(engine, form, dtype):
     assert pel.compile(lambda x: x + number, engine=engine)(form(np.array(2.0))) == 5.0
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 def test_index_arrays_and_casts_in_another_byte_order(engine):
     places = swapped(np.array([2, 0]))
     pick = pel.compile(lambda v, i: v[i], engine=engine)
@@ -43,7 +42,7 @@ def test_index_arrays_and_casts_in_another_byte_order(engine):
     assert cast(np.array([1.5, 2.5], np.float32)).tolist() == [3.0, 5.0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 def test_a_spec_has_no_byte_order(engine):
     graph = pel.record(lambda x: x * 2.0, pel.Spec(("n",), np.dtype("f4").newbyteorder("S")))
     out = pel.run(graph, np.ones(3, np.float32))
@@ -51,7 +50,7 @@ def test_a_spec_has_no_byte_order(engine):
     assert out.dtype.isnative
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize("form", [swapped, unaligned])
 def test_training_and_prediction_on_data_in_any_form(engine, form):
     rng = np.random.default_rng(0)
@@ -70,7 +69,7 @@ def test_training_and_prediction_on_data_in_any_form(engine, form):
     assert other.predict(form(X)).tobytes() == plain.predict(X).tobytes()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@each_engine
 @pytest.mark.parametrize("form", [swapped, unaligned])
 def test_parameters_in_any_form(engine, form):
     X = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from pellucid import Model, nn, optim
 from pellucid.engine.native import cache
+from tests.processes import environment
 
 rng = np.random.default_rng(0)
 
@@ -58,12 +58,9 @@ print(cache.compilations, "numba" in sys.modules, sum(float(np.sum(w)) for w in 
 
 
 def in_process(folder, verbose=False):
-    environment = {**os.environ, "PELLUCID_CACHE_DIR": str(folder)}
-    source = Path(__file__).parents[3] / "src"
-    environment["PYTHONPATH"] = f"{source}{os.pathsep}{environment.get('PYTHONPATH', '')}"
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT.format(verbose=verbose)],
-        env=environment,
+        env=environment(PELLUCID_CACHE_DIR=str(folder)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -16,6 +16,7 @@ from pellucid.engine.native.call import Function
 from pellucid.graph.core.tree import flatten
 from pellucid.train.loop.divergence import Diverged
 from pellucid.train.loop.step import Snapshot, Trainer
+from tests.nn.table_cases import ACTIVATIONS, GATES, LOSSES, target
 
 pytestmark = pytest.mark.usefixtures("split")
 
@@ -24,23 +25,6 @@ X = rng.normal(size=(23, 3))  # batches of 8: the last one is short
 CLASSES = rng.integers(0, 3, 23)
 TWO = rng.integers(0, 2, 23)
 NUMBERS = rng.normal(size=(23, 2))
-
-ACTIVATIONS = sorted({record.name for record in nn.ACTIVATIONS.values() if "example" not in record.name})
-LOSSES = sorted({record.name for record in nn.LOSSES.values() if "example" not in record.name})
-
-
-def target(loss):
-    return {
-        "cross_entropy": CLASSES,
-        "focal": CLASSES,
-        "binary_cross_entropy": TWO,
-        "multilabel": rng.integers(0, 2, (23, 2)),
-        "hinge": 2 * TWO - 1,
-        "squared_hinge": 2 * TWO - 1,
-        "perceptron": 2 * TWO - 1,
-        "poisson": rng.integers(0, 5, (23, 2)),
-        "gamma": rng.gamma(2.0, size=(23, 2)),
-    }.get(loss, NUMBERS)
 
 
 def network(loss, y, **options):
@@ -85,14 +69,14 @@ def test_every_activation(name):
     check(lambda: network("cross_entropy", CLASSES, activation=name), "cross_entropy", CLASSES)
 
 
-@pytest.mark.parametrize("name", ["maxout", "glu", "reglu", "geglu", "swiglu"])
+@pytest.mark.parametrize("name", GATES)
 def test_every_gate(name):
     check(lambda: network("cross_entropy", CLASSES, activation=name), "cross_entropy", CLASSES)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss(name):
-    y = target(name)
+    y = target(name, len(X), rng)
     weights = rng.uniform(0.5, 2, 23)
     check(lambda: network(name, y), name, y)
     check(lambda: network(name, y, activation="relu"), name, y, sample_weight=weights, threads=(3,))

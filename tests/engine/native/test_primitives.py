@@ -1,14 +1,11 @@
 """Every primitive by compiled code equals NumPy's executor: values, derivatives, all sizes, threads, NaN and infinity.
 
-The cases are those of tests/graph/test_primitives.py. Many of them go into one graph, each in both precisions and with
+The cases are those of tests/graph/primitive_cases.py. Many of them go into one graph, each in both precisions and with
 its derivative: loops that read the same array become one kernel, so that few kernels have to be compiled.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,21 +21,11 @@ from pellucid.engine.native.lower import CannotCompile
 from pellucid.errors import ShapeError
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.tree import flatten
+from tests.graph.primitive_cases import CASES, ROWS, differentiable, is_float, of_floats, open_specs
 
 pytestmark = [pytest.mark.usefixtures("split"), pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 
 
-def _cases() -> Any:
-    path = Path(__file__).parents[2] / "graph" / "test_primitives.py"
-    spec = importlib.util.spec_from_file_location("cases_of_primitives", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["cases_of_primitives"] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-cases = _cases()
-CASES, ROWS = cases.CASES, cases.ROWS
 TOLERANCE = {np.dtype(np.float64): (1e-12, 1e-13), np.dtype(np.float32): (1e-5, 2e-6)}
 DTYPES = (np.float64, np.float32)
 
@@ -59,8 +46,8 @@ def results(name, case, arrays, settings, dtypes=DTYPES, derivatives=DTYPES):
         cast = [x.astype(dtype) if x.dtype.kind == "f" else x for x in arrays]
         call = case.call(REGISTRY[name], settings)
         out.append(call(*cast))
-        if dtype in derivatives and cases.differentiable(name, case):
-            f, active = cases.of_floats(call, case, cast)
+        if dtype in derivatives and differentiable(name, case):
+            f, active = of_floats(call, case, cast)
             y, pullback = pel.vjp(f, *active)
             out.append(pullback(np.sin(y) + 1))
     return out
@@ -109,7 +96,7 @@ def joined(chosen, resize, dtypes=DTYPES, derivatives=DTYPES):
         every = [case.resized(n) if resize else case.arrays() for _, _, case in chosen]
         return np.zeros(every[0][0].shape if shared else ()), every
 
-    specs = [cases.open_specs(case) if resize else case.arrays() for _, _, case in chosen]
+    specs = [open_specs(case) if resize else case.arrays() for _, _, case in chosen]
     zeros = specs[0][0] if shared else np.zeros(())
     labels = [f"{name}-{i}" for name, i, _ in chosen]
     assert len({str(s) for s in shapes}) == 1 or not shared
@@ -178,7 +165,7 @@ def test_moves_products_and_reductions(name):
     some = [case for case in CASES[name] if case.open]
     rest = [case for case in CASES[name] if not case.open]
     if some:
-        graph, labels = listed(name, some, map(cases.open_specs, some), lambda case: case.settings)
+        graph, labels = listed(name, some, map(open_specs, some), lambda case: case.settings)
         agree(graph, labels, *([case.resized(n) for case in some] for n in (ROWS, 1)))
     if rest:
         specs = [case.arrays() for case in rest]
@@ -190,7 +177,7 @@ def test_no_rows(name):
     for case in CASES[name]:
         if case.open and slice(1, None) not in case.settings.get("spec", ()):  # its shape would be (n - 1, ...)
             f = case.call(REGISTRY[name], case.settings)
-            agree(pel.record(f, *cases.open_specs(case)), [name], case.resized(0), threads=(2,))
+            agree(pel.record(f, *open_specs(case)), [name], case.resized(0), threads=(2,))
 
 
 # NaN, infinities and the like
@@ -210,7 +197,7 @@ def of_reals(count):
     names = [
         name
         for name, listed in CASES.items()
-        if is_elementwise(name) and len(listed[0].args) == count and cases._is_float(listed[0].args[0])
+        if is_elementwise(name) and len(listed[0].args) == count and is_float(listed[0].args[0])
     ]
     parts = [names[i : i + 16] for i in range(0, len(names), 16)]
     return [pytest.param(part, id=f"{part[0]} to {part[-1]}") for part in parts]

@@ -25,11 +25,6 @@ def step(threads=1, hidden=(16, 12), rows=40, **network):
     return model.program(X, y, batch_size=rows)
 
 
-@pytest.fixture
-def split(monkeypatch):
-    monkeypatch.setattr("pellucid.engine.native.work.PER_THREAD", 1)
-
-
 def loops(program):
     return [s for s in program.steps if isinstance(s, Loop)]
 

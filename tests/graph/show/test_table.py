@@ -8,11 +8,12 @@ import pytest
 import pellucid as pel
 from pellucid.errors import AbstractValueError, DifferentiationError
 from pellucid.graph.show import notation
+from tests.lectures import traced_example
 
 
 @pytest.fixture
 def graph():
-    return pel.record(lambda x1, x2: np.log(x1) + x1 * x2 - np.sin(x2), 2.0, 5.0)
+    return pel.record(traced_example, 2.0, 5.0)
 
 
 PRIMAL = [
