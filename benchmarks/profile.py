@@ -19,7 +19,7 @@ from benchmarks.figures import Figure
 from pellucid.engine.native import cache, fixed
 from pellucid.engine.native.run import WORDS, execute
 from pellucid.engine.native.stepper import FLUSH, Stepper
-from pellucid.train.loop.loop import native
+from pellucid.train.loop import native
 
 
 def measure_profile(names: list[str], quick: bool = False) -> Iterator[Figure]:

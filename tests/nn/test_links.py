@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from pellucid.nn.losses.loss.link import IDENTITY, LINKS, SIGMOID, SIGMOID_OR_SOFTMAX, SOFTMAX, Link, LinkKind
 from scipy import special
 
 from pellucid import nn
 from pellucid.graph.numpy_api import log_softmax
+from pellucid.nn.losses.link import IDENTITY, LINKS, SIGMOID, SIGMOID_OR_SOFTMAX, SOFTMAX, Link, LinkKind
 from pellucid.train.files.records import ConfigError, describe, restore
 from pellucid.train.metrics import classes, is_classifier
 

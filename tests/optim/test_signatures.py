@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from pellucid.optim.rules.table.momentum import GradientMomentum, GradientNesterov
 
 from pellucid import optim
+from pellucid.optim.rules.momentum import GradientMomentum, GradientNesterov
 from pellucid.train.files.records import describe, restore
 
 ADAM = {"lr": 1e-3, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from pellucid.train.loop.loop.ending import Ending, EndingKind, ending_of_text
 
 import pellucid as pel
 from pellucid import nn, optim, train
 from pellucid.train.files.container import read, write
+from pellucid.train.loop.ending import Ending, EndingKind, ending_of_text
 
 X = np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32)
 R = X[:, 0] * X[:, 1]

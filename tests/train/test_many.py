@@ -6,9 +6,9 @@ import threading
 
 import numpy as np
 import pytest
-from pellucid.train.loop.loop.ending import INTERRUPTED
 
 from pellucid import Model, nn
+from pellucid.train.loop.ending import INTERRUPTED
 from pellucid.train.loop.loop import HALT
 from pellucid.train.many import side_by_side
 

@@ -16,7 +16,7 @@ from pellucid.data.types import Array
 from pellucid.estimators.calibration import Calibration, temperature
 from pellucid.estimators.mlp_parameters import ClassWeight, Loss
 from pellucid.estimators.target import Target
-from pellucid.nn.losses.loss.link import Link, LinkKind
+from pellucid.nn.losses.link import Link, LinkKind
 from pellucid.train import METRICS, Metric
 
 

@@ -23,7 +23,7 @@ from pellucid.estimators.inputs import checked, checked_weights
 from pellucid.estimators.mlp_parameters import ClassParameters
 from pellucid.estimators.shell import Learned, Shell
 from pellucid.estimators.target import Target
-from pellucid.nn.losses.loss.link import LinkKind
+from pellucid.nn.losses.link import LinkKind
 
 
 def stochastic(estimator: BaseMLP) -> bool:

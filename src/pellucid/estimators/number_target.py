@@ -14,7 +14,7 @@ from pellucid.data.types import Array
 from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.mlp_parameters import Loss
 from pellucid.estimators.target import Target
-from pellucid.nn.losses.loss.link import LinkKind
+from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.numbers import Poisson, Quantile
 from pellucid.train import METRICS, Metric
 

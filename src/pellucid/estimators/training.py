@@ -19,7 +19,7 @@ from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.recipe import Recipe
 from pellucid.notices import notice
 from pellucid.train import Checkpoint, Diverged, Model, fit_lbfgs
-from pellucid.train.loop.loop.ending import Ending, EndingKind
+from pellucid.train.loop.ending import Ending, EndingKind
 
 NON_FINITE = (
     "Solver produced non-finite parameter weights. The input data may contain large values and need to be "

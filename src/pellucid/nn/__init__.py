@@ -69,11 +69,11 @@ from pellucid.nn.layers.normalization import LayerNorm as LayerNorm
 from pellucid.nn.layers.normalization import RMSNorm as RMSNorm
 from pellucid.nn.layers.normalization import standardize as standardize
 from pellucid.nn.layers.periodic import Periodic as Periodic
+from pellucid.nn.losses.link import LINKS as LINKS
+from pellucid.nn.losses.link import Link as Link
+from pellucid.nn.losses.link import LinkKind as LinkKind
 from pellucid.nn.losses.loss import Loss as Loss
 from pellucid.nn.losses.loss import sample_weights as sample_weights
-from pellucid.nn.losses.loss.link import LINKS as LINKS
-from pellucid.nn.losses.loss.link import Link as Link
-from pellucid.nn.losses.loss.link import LinkKind as LinkKind
 from pellucid.nn.losses.sums import Capped as Capped
 from pellucid.nn.losses.sums import Summed as Summed
 from pellucid.nn.losses.table import LOSSES as LOSSES

@@ -9,10 +9,10 @@ import numpy as np
 
 from pellucid.figures import BLUE, GREY, GRID, INK, ORANGE, grid
 from pellucid.optim.optimizer import optimizer
+from pellucid.optim.rules import adam, adaptive, descent, momentum
 from pellucid.optim.rules.rule import Rule
-from pellucid.optim.rules.table import adam, adaptive, descent, momentum
+from pellucid.optim.schedules import cycles, decays
 from pellucid.optim.schedules.schedule import Schedule
-from pellucid.optim.schedules.table import cycles, decays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,9 @@ from pellucid.train.files.models import load as load
 from pellucid.train.history import History as History
 from pellucid.train.lbfgs import fit_lbfgs as fit_lbfgs
 from pellucid.train.loop.divergence import Diverged as Diverged
+from pellucid.train.loop.ending import Ending as Ending
+from pellucid.train.loop.ending import EndingKind as EndingKind
 from pellucid.train.loop.loop import Run as Run
-from pellucid.train.loop.loop.ending import Ending as Ending
-from pellucid.train.loop.loop.ending import EndingKind as EndingKind
 from pellucid.train.many import fit_many as fit_many
 from pellucid.train.metrics import METRICS as METRICS
 from pellucid.train.metrics import Metric as Metric

@@ -12,7 +12,7 @@ import numpy as np
 from pellucid.amounts import check_whole, is_whole
 from pellucid.data.splits import take_rows
 from pellucid.markup import Brief
-from pellucid.train.loop.loop.ending import EndingKind
+from pellucid.train.loop.ending import EndingKind
 from pellucid.train.model import Model
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from pellucid.lookup import look_up
 from pellucid.nn.losses.classes import Multilabel
+from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.loss import Loss, Own
-from pellucid.nn.losses.loss.link import LinkKind
 from pellucid.nn.losses.sums import Around
 
 

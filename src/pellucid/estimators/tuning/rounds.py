@@ -15,8 +15,8 @@ import numpy as np
 
 from pellucid.estimators.tuning.space import default_space
 from pellucid.estimators.tuning.trial import Fold, Outcome, try_out
+from pellucid.train.loop.ending import INTERRUPTED
 from pellucid.train.loop.loop import HALT
-from pellucid.train.loop.loop.ending import INTERRUPTED
 
 ROUND = 8
 """Trials in a round. A trial learns from the rounds before its own only, so that the result does not depend on how many

@@ -13,7 +13,7 @@ from scipy import special
 
 from pellucid.graph.primitives.control import custom_rule
 from pellucid.lookup import enter, look_up
-from pellucid.nn.activations.activation import functions as fn
+from pellucid.nn.activations import functions as fn
 from pellucid.nn.activations.functions import SELU_ALPHA as SELU_ALPHA
 from pellucid.nn.activations.functions import SELU_SCALE as SELU_SCALE
 from pellucid.nn.activations.functions import gain_of as gain_of

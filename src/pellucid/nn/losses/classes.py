@@ -12,8 +12,8 @@ from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.numpy_api import log_softmax, logsumexp
 from pellucid.graph.primitives.indexing import one_hot
+from pellucid.nn.losses.link import SIGMOID, SIGMOID_OR_SOFTMAX, SIGN, SOFTMAX
 from pellucid.nn.losses.loss import Loss, labels, must, over_outputs, refuse
-from pellucid.nn.losses.loss.link import SIGMOID, SIGMOID_OR_SOFTMAX, SIGN, SOFTMAX
 from pellucid.precision import like
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
 from pellucid.graph.core.tracer import Tracer
-from pellucid.nn.losses.loss.link import IDENTITY, LINKS, Link, kind_of
+from pellucid.nn.losses.link import IDENTITY, LINKS, Link, kind_of
 from pellucid.precision import like
 from pellucid.records import Record
 

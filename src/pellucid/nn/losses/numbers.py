@@ -12,8 +12,8 @@ import numpy as np
 from scipy import special
 
 from pellucid.amounts import is_number
+from pellucid.nn.losses.link import EXP, Link, bounded_exp
 from pellucid.nn.losses.loss import Loss, must, over_outputs, refuse
-from pellucid.nn.losses.loss.link import EXP, Link, bounded_exp
 from pellucid.precision import like
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.graph.primitives.control import stop_gradient
+from pellucid.nn.losses.link import Link, LinkKind
 from pellucid.nn.losses.loss import Loss
-from pellucid.nn.losses.loss.link import Link, LinkKind
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.lookup import enter, look_up
 from pellucid.nn.activations.activation import ACTIVATIONS
-from pellucid.nn.losses.loss import Loss, Own, classes, numbers
-from pellucid.nn.losses.loss.link import LinkKind
+from pellucid.nn.losses import classes, numbers
+from pellucid.nn.losses.link import LinkKind
+from pellucid.nn.losses.loss import Loss, Own
 
 LOSSES: dict[str, Loss] = {}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pellucid.optim.rules import adam, adaptive, descent, momentum, sklearn
 from pellucid.optim.rules.rule import Rule
-from pellucid.optim.rules.table import adam, adaptive, descent, momentum, sklearn
 
 RULES: dict[str, type[Rule]] = {
     "sgd": descent.SGD,

@@ -6,8 +6,8 @@ from numbers import Real
 from typing import Any
 
 from pellucid.lookup import look_up
+from pellucid.optim.schedules import cycles, decays
 from pellucid.optim.schedules.schedule import Schedule
-from pellucid.optim.schedules.table import cycles, decays
 
 SCHEDULES: dict[str, type[Schedule]] = {
     "constant": decays.Constant,

@@ -15,7 +15,7 @@ from pellucid.train.files.atomic import regular
 from pellucid.train.files.container import CheckpointError, newest, read, write
 from pellucid.train.files.plain import must_match
 from pellucid.train.files.resume import must_be_the_same_run, position
-from pellucid.train.loop.loop.ending import described
+from pellucid.train.loop.ending import described
 from pellucid.train.loop.step import Snapshot
 
 if TYPE_CHECKING:

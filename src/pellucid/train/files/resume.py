@@ -11,7 +11,7 @@ from pellucid.train.callbacks.callback import Callback
 from pellucid.train.files.container import CheckpointError
 from pellucid.train.files.plain import COUNT, MAPPING, MAPPINGS, NUMBER, TEXT, Kind, among, entry, maybe
 from pellucid.train.history import History, epochs_of
-from pellucid.train.loop.loop.ending import restored
+from pellucid.train.loop.ending import restored
 
 if TYPE_CHECKING:
     from pellucid.train.loop.loop import Run

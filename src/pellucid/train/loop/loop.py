@@ -21,7 +21,7 @@ from pellucid.optim import Schedule
 from pellucid.train.callbacks.callback import EVENTS, Callback, CallbackError
 from pellucid.train.history import History
 from pellucid.train.loop.divergence import Diverged, Trouble, ValidationTrouble, locate
-from pellucid.train.loop.loop.ending import INTERRUPTED, Ending, EndingKind
+from pellucid.train.loop.ending import INTERRUPTED, Ending, EndingKind
 from pellucid.train.loop.retreat import Mark, go_back, sound
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured, squared_norm
 
