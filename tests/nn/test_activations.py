@@ -19,8 +19,8 @@ from scipy.integrate import quad
 
 import pellucid as pel
 from pellucid import nn
+from pellucid.nn.activations import layers as activate
 from pellucid.nn.activations.activation import Interval
-from pellucid.nn.activations.activation import layers as activate
 from pellucid.nn.activations.functions import gain_of
 from pellucid.nn.activations.table import activation_table, plot_activations
 
@@ -437,7 +437,7 @@ def test_identities(x):
 @pytest.fixture
 def table(monkeypatch):
     """A copy of the table to write into."""
-    from pellucid.nn.activations.activation import activation as activations
+    from pellucid.nn.activations import activation as activations
 
     copy = dict(nn.ACTIVATIONS)
     monkeypatch.setattr(activations, "ACTIVATIONS", copy)

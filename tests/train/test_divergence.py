@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from pellucid.estimators.solve import NON_FINITE
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import MLPRegressor, nn, optim, train
+from pellucid.estimators.training import NON_FINITE
 from pellucid.optim import Schedule
 from tests.both_engines import X as ROWS
 from tests.both_engines import both, each_engine

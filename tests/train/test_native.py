@@ -140,7 +140,7 @@ def test_what_cannot_be_compiled_runs_on_numpy_with_one_message():
 
 
 def test_the_engine_is_chosen_by_sizes(monkeypatch):
-    from pellucid.train.loop.loop import native
+    from pellucid.train.loop import native
 
     used = []
     original = native.Compiled.__init__

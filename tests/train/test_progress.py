@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.console import Console
 
-from pellucid.train.callbacks.callback import progress
+from pellucid.train.callbacks import progress
 from pellucid.train.callbacks.progress import ProgressView, clock, columns, shown
 
 LOGS = {"loss": 0.5, "accuracy": 0.75, "val_loss": 0.625, "val_accuracy": 0.7}

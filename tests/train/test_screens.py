@@ -11,7 +11,7 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn, train
-from pellucid.train.callbacks.callback import screens
+from pellucid.train.callbacks import screens
 from pellucid.train.callbacks.progress import ProgressView
 
 rng = np.random.default_rng(0)

@@ -125,7 +125,9 @@ class ClassTarget(Target):
     def link(self) -> Link:
         """The loss's own; that of the log-loss where the loss speaks of numbers."""
         own: Link = self.loss.link
-        return own if own.kind.gives_probabilities else usual_loss(self.several, self.outputs > 1).link
+        shared = own.kind.for_scores(self.outputs) is LinkKind.PROBABILITIES
+        fits = own.kind.gives_probabilities and not (self.several and shared)
+        return own if fits else usual_loss(self.several, self.outputs > 1).link
 
 
 def class_target(
