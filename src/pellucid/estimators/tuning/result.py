@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pellucid.markup import Brief, table
 
 if TYPE_CHECKING:
     import pandas as pd
     from optuna import Study
-
-    from pellucid.estimators.protocols import Learner
 
 SHOWN = 5
 """Trials in the printed table."""
@@ -41,7 +39,7 @@ class Trial(Brief):
 class Tuned:
     """The outcome of `tune`. `best_estimator` is fitted on all rows; trial 0 is the estimator as it was given."""
 
-    best_estimator: Learner
+    best_estimator: Any  # of pellucid's or the user's class: it has all that one has
     best_params: dict[str, object]
     best_value: float
     best_epochs: int
@@ -55,8 +53,8 @@ class Tuned:
     def ranked(self) -> list[Trial]:
         """Trials that were judged on all the rows there are for it, the best first."""
         sign = -1.0 if self.mode == "min" else 1.0
-        judged = [t for t in self.trials if t.value is not None and t.state != "pruned"]
-        return sorted(judged, key=lambda t: (-sign * float(t.value or 0.0), t.number))
+        candidates = [t for t in self.trials if t.value is not None and t.state != "pruned"]
+        return sorted(candidates, key=lambda t: (-sign * float(t.value or 0.0), t.number))
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each trial: number, state, value of the metric, epochs, seconds, and every parameter."""

@@ -53,7 +53,7 @@ class Search:
     stopped: str = ""
     running: list[Future[Outcome]] = field(default_factory=list)
     pending: list[tuple[Trial, Settings, Future[Outcome]]] = field(default_factory=list)  # not yet in `done`
-    seen: list[Outcome] = field(default_factory=list)  # as they come in
+    outcomes: list[Outcome] = field(default_factory=list)  # as they come in
 
     def __post_init__(self) -> None:
         optuna = self.optuna
@@ -137,7 +137,7 @@ class Search:
         try:
             with cache.silent():
                 out = try_out(self.base, settings, self.parts, self._limit(), behind)
-            self.seen.append(out)
+            self.outcomes.append(out)
             return out
         finally:
             self.lanes.put(lane)
@@ -149,10 +149,10 @@ class Search:
 
     def _end(self) -> float:
         """When the search has to end, so that there is time to fit the best so far on all rows."""
-        judged = [out for out in list(self.seen) if out.value is not None]
-        if not judged or not np.isfinite(self.deadline):
+        candidates = [out for out in list(self.outcomes) if out.value is not None]
+        if not candidates or not np.isfinite(self.deadline):
             return self.deadline
-        best = max(judged, key=lambda out: out.rank)
+        best = max(candidates, key=lambda out: out.rank)
         share = sum(best.epochs) / sum(map(len, best.curves))  # the last fit ends with the best epoch
         return self.deadline - best.seconds / len(best.values) * min(1.0, MORE * share)
 

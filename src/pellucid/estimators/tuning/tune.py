@@ -82,8 +82,8 @@ def tune(
     seconds, most = _limits(budget, trials)
     rng = check_random_state(random_state)
     seed = int(rng.randint(2**31 - 1))
-    chosen = choose_estimator(estimator, X, y)
-    base = _prepared(chosen, metric, seed)
+    original = choose_estimator(estimator, X, y)
+    base = _prepared(original, metric, seed)
     everything = Part(X, y, sample_weight)
     parts = folds(base, everything, validation, cv, seed)
     before = optuna.logging.get_verbosity()
@@ -97,8 +97,8 @@ def tune(
     finally:
         optuna.logging.set_verbosity(before)
     settings, best = search.best()
-    fitted = _refitted(base, settings, best, everything, chosen.get_params(deep=False)["threads"], parts[0].rows)
-    seen = min(len(best.values), len(parts))  # with fewer folds a mean cannot be compared
+    fitted = _refitted(base, settings, best, everything, original.get_params(deep=False)["threads"], parts[0].rows)
+    fold_count = min(len(best.values), len(parts))  # with fewer folds a mean cannot be compared
     return Tuned(
         fitted,
         settings,
@@ -106,7 +106,7 @@ def tune(
         _epochs(best),
         metric if isinstance(metric, str) else best.metric,
         "min" if best.sign < 0 else "max",
-        [_record(i, params, out, best.sign, seen) for i, (params, out) in enumerate(search.done)],
+        [_record(i, params, out, best.sign, fold_count) for i, (params, out) in enumerate(search.done)],
         time.monotonic() - begin,
         search.stopped,
         search.study,
