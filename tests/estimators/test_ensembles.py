@@ -287,3 +287,25 @@ def test_interrupting_ends_all_members():
     finally:
         signal.signal(signal.SIGINT, before)
     assert not hasattr(ensemble, "estimators_")
+
+
+@pytest.mark.parametrize("method", ["bagging", "folds", "snapshots"])
+def test_a_failed_fit_changes_nothing(method):
+    ensemble = BaggedMLPRegressor(regressor(), 3, random_state=0).fit(X, NUMBERS)
+    mean = ensemble.predict(X)
+    ensemble.set_params(estimator=regressor(learning_rate_init=1e200, solver="sgd"), method=method)
+    before = dict(vars(ensemble))
+    with pytest.raises(ValueError, match="Solver produced non-finite parameter weights"):
+        ensemble.fit(X[:, :2], NUMBERS)
+    assert vars(ensemble).keys() == before.keys()
+    assert all(vars(ensemble)[name] is value for name, value in before.items())
+    assert_array_equal(ensemble.predict(X), mean)
+
+
+def test_another_fit_leaves_nothing_of_the_last():
+    ensemble = BaggedMLPRegressor(regressor(), 3, random_state=0).fit(X, NUMBERS)
+    ensemble.set_params(method="seeds").fit(X[:, :2], NUMBERS)
+    assert not hasattr(ensemble, "oob_score_")
+    assert ensemble.n_features_in_ == 2
+    with pytest.raises(ValueError, match="method='seeds' has none"):
+        ensemble.predict_interval(X[:, :2])

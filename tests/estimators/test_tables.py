@@ -119,6 +119,16 @@ def test_damaged_data_are_refused():
         TablePreprocessor.from_dict({**data, "kinds": {**data["kinds"], "z": "exec"}}, arrays)
 
 
+def test_a_failed_fit_changes_nothing():
+    pre = TablePreprocessor().fit(frame())
+    before, rows = dict(vars(pre)), pre.transform(frame())
+    for bad in (pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}), np.array([[1.0, np.inf], [2.0, 3.0]])):
+        with pytest.raises(ValueError, match=r"no values at all|infinite"):
+            pre.fit(bad)
+    assert vars(pre) == before
+    assert_array_equal(pre.transform(frame()), rows)
+
+
 def test_pickle_clone_and_frames_out():
     df = frame()
     pre = TablePreprocessor("standard").fit(df)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from pellucid.data.types import ArrayLike
 
@@ -10,18 +10,14 @@ from pellucid.data.types import ArrayLike
 class Predictor(Protocol):
     """`fit` and `predict`, no more."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, /, *args: Any, **more: Any) -> Predictor: ...
+    def fit(self, X: ArrayLike, y: ArrayLike, /, *args: Any, **more: Any) -> Any: ...
 
     def predict(self, X: ArrayLike, /) -> Any: ...
 
 
-class Learner(Protocol):
-    """Parameters by name, `fit` and `predict`."""
+class Learner(Predictor, Protocol):
+    """Parameters by name, too."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
-    def set_params(self, **params: object) -> Learner: ...
-
-    def fit(self, X: ArrayLike, y: ArrayLike, /, *args: Any, **more: Any) -> Learner: ...
-
-    def predict(self, X: ArrayLike, /) -> Any: ...
+    def set_params(self, **params: object) -> Self: ...

@@ -8,7 +8,7 @@ and mixed values to its JSON. Callbacks, scorers and functions of one's own are 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -91,27 +91,31 @@ class Writer:
 
     def write(self, value: object, where: str) -> Any:
         """A value as JSON has it; `where` it stands is said in errors."""
-        if value is None or isinstance(value, bool | int | str):
-            return value
-        if isinstance(value, float):
-            return value  # NaN and infinities too: the file's JSON has words for them
-        if isinstance(value, np.ndarray):
-            return self._array(value, where)
+        match value:
+            case None | bool() | int() | str() | float():  # NaN and infinities too: the file's JSON has words for them
+                return value
+            case np.ndarray():
+                return self._array(value, where)
+            case np.generic():
+                return {"scalar": self._array(np.asarray(value), where)}
+            case np.dtype():
+                return {"dtype": value.str}
+            case list():
+                return {"list": self._items(value, where)}
+            case tuple():
+                return {"tuple": self._items(value, where)}
+            case set() | frozenset():
+                return {"set": self._items(sorted(value, key=str), where)}
+            case dict():
+                return {"dict": [[self.write(k, where), self.write(v, f"{where}[{k!r}]")] for k, v in value.items()]}
+            case slice():
+                return {"slice": [value.start, value.stop, value.step]}
         if hasattr(value, "to_numpy"):  # an Index of pandas', a column of a data frame
             return self._array(np.asarray(value.to_numpy()), where)
-        if isinstance(value, np.generic):
-            return {"scalar": self._array(np.asarray(value), where)}
-        if isinstance(value, np.dtype):
-            return {"dtype": value.str}
-        if isinstance(value, list | tuple | set | frozenset):
-            kind = "tuple" if isinstance(value, tuple) else "list" if isinstance(value, list) else "set"
-            items = sorted(value, key=str) if kind == "set" else value
-            return {kind: [self.write(item, f"{where}[{i}]") for i, item in enumerate(items)]}
-        if isinstance(value, dict):
-            return {"dict": [[self.write(k, where), self.write(v, f"{where}[{k!r}]")] for k, v in value.items()]}
-        if isinstance(value, slice):
-            return {"slice": [value.start, value.stop, value.step]}
         return self._object(value, where)
+
+    def _items(self, items: Iterable[object], where: str) -> list[Any]:
+        return [self.write(item, f"{where}[{i}]") for i, item in enumerate(items)]
 
     def _array(self, array: Array, where: str) -> dict[str, Any]:
         if array.dtype.kind in "biuf":
@@ -129,19 +133,20 @@ class Writer:
 
     def _object(self, value: object, where: str) -> dict[str, Any] | None:
         name = type(value).__name__
-        if isinstance(value, Model):
-            arrays, data = described(value)
-            stored = {key: self._array(np.asarray(a), where) for key, a in arrays.items()}
-            return {"model": data, "arrays": stored, "progress": self.write(value.progress, where)}
         if where.endswith(".monitor"):  # a function or a scorer: prediction does not need it
             value = scorer(value)
-        if isinstance(value, Metric):
-            return {"metric": value.name, "mode": value.mode}
-        if isinstance(value, np.random.RandomState | np.random.Generator):
-            return None
+        match value:
+            case Model():
+                arrays, data = described(value)
+                stored = {key: self._array(np.asarray(a), where) for key, a in arrays.items()}
+                return {"model": data, "arrays": stored, "progress": self.write(value.progress, where)}
+            case Metric():
+                return {"metric": value.name, "mode": value.mode}
+            case np.random.RandomState() | np.random.Generator():
+                return None
         if classes().get(name) is type(value):
-            state = _fields(value)
-            return {"object": name, "state": {k: self.write(v, f"{where}.{k}") for k, v in state.items()}}
+            state = {key: self.write(one, f"{where}.{key}") for key, one in _fields(value).items()}
+            return {"object": name, "state": state}
         try:
             return {"record": describe(value)}
         except ConfigError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
-
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, get_tags
@@ -13,9 +11,7 @@ from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.calibration import radius
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
-from pellucid.estimators.ensembles.out_of_bag import OutOfBag
-from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, OutOfBag
 from pellucid.estimators.regressor import MLPRegressor
 
 DOC = """
@@ -60,19 +56,13 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
     ((2, 2), (2, 2))
     """
 
+    _default, _kind = MLPClassifier, ClassOutputs
     _reading: ClassOutputs
-    oob_decision_function_: Array
 
     @property
     def classes_(self) -> Array:
         """Classes in order; the numbers of the labels, where there are several."""
         return self._reading.classes
-
-    def _base(self) -> Learner:
-        return MLPClassifier() if self.estimator is None else self.estimator
-
-    def _learn_outputs(self, y: Array) -> ClassOutputs:
-        return ClassOutputs.learn(y)
 
     def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
         self.oob_decision_function_ = unseen.outputs
@@ -84,7 +74,7 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Array:
         """The most likely class of each row, (n,); for several labels zeros and ones, (n, labels)."""
-        mean = self._mean(X)
+        mean = self._mean(X)  # first of all: it says so where nothing is fitted
         return self._reading.decided(mean)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
@@ -118,26 +108,12 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     8
     """
 
-    _numeric_target = True
+    _default, _kind, _numeric_target = MLPRegressor, NumberOutputs, True
     _reading: NumberOutputs
-    _errors: Array
-    oob_prediction_: Array
-
-    def _base(self) -> Learner:
-        return MLPRegressor() if self.estimator is None else self.estimator
-
-    def _learn_outputs(self, y: Array) -> NumberOutputs:
-        return NumberOutputs.learn(y)
 
     def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
         self.oob_prediction_ = _shaped(unseen.outputs)
         self._errors = self._reading.errors(unseen.outputs, y, unseen.rows)
-
-    @overload
-    def predict(self, X: ArrayLike, *, return_std: Literal[False] = ...) -> Array: ...
-
-    @overload
-    def predict(self, X: ArrayLike, *, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
     def predict(self, X: ArrayLike, *, return_std: bool = False) -> Array | tuple[Array, Array]:
         """The members' mean prediction, (n,) or (n, outputs); with `return_std` their deviation over members too."""

@@ -21,8 +21,7 @@ from pellucid.data.sparse import dense
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.ensembles.member_spread import MemberReport, compare
 from pellucid.estimators.ensembles.members import make_member, train_members, validates
-from pellucid.estimators.ensembles.out_of_bag import OutOfBag, out_of_bag
-from pellucid.estimators.ensembles.outputs import Outputs
+from pellucid.estimators.ensembles.outputs import OutOfBag, Outputs, out_of_bag
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.ensembles.snapshots import snapshots
 from pellucid.estimators.inputs import checked, checked_rows, checked_weights
@@ -40,11 +39,6 @@ OF_UNSEEN = ("oob_score_", "oob_prediction_", "oob_decision_function_", "_errors
 
 class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
     """Parameters, fit, and the members' outputs; what they mean is the subclasses' affair."""
-
-    seeds_: Array
-    estimators_: list[Learner]
-    estimators_samples_: list[Array]
-    oob_score_: float
 
     def __init__(
         self,
@@ -67,21 +61,18 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
 
     # for the subclasses
 
+    _default: type[Learner]  # members are copies of such a one
+    _kind: type[Outputs]
+    _reading: Outputs  # how outputs of members are read
     _numeric_target = False
-    _reading: Outputs
-    """How outputs of members are read."""
-
-    def _base(self) -> Learner:
-        """The estimator that members are copies of."""
-        raise NotImplementedError
-
-    def _learn_outputs(self, y: Array) -> Outputs:
-        """How outputs are read for this target."""
-        raise NotImplementedError
 
     def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
         """Take over what members say of rows that they have not seen."""
         raise NotImplementedError
+
+    def _base(self) -> Learner:
+        """The estimator that members are copies of."""
+        return self._default() if self.estimator is None else self.estimator
 
     # fit
 
@@ -94,7 +85,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         successor = copy.copy(self)  # features are noted there: this ensemble changes when all has gone well
         rows, target = self._checked(successor, X, y)
         weights = self._weights(rows, sample_weight)
-        reading = self._learn_outputs(target)
+        reading = self._kind.learn(target)
         seeds, shares, members = self._trained(rows, target, weights, reading.labels(target))
         unseen = None
         if self.method in ("bagging", "folds"):

@@ -90,8 +90,8 @@ def bias_variance(
         predicted = np.asarray(estimator.fit(X, y).predict(x), float)
         if predicted.shape != f.shape:
             raise ValueError(f"truth(x) has shape {f.shape}, but predictions have shape {predicted.shape}")
-        seen = f + noise * rng.normal(size=f.shape)
-        return predicted.ravel(), float(np.mean((predicted - seen) ** 2))
+        target = f + noise * rng.normal(size=f.shape)
+        return predicted.ravel(), float(np.mean((predicted - target) ** 2))
 
     sequences = np.random.SeedSequence(seed).spawn(repetitions)
     works = [partial(once, sequence) for sequence in sequences]

@@ -61,8 +61,10 @@ def train_members(
                     more |= _weights_of(share, judges, weights, "sample_weight_val")
         more |= _weights_of(share, rows, weights, "sample_weight")
         if np.array_equal(rows, np.arange(X.shape[0])):
-            return member.fit(X, y, **more)  # all rows as they are: nothing is copied
-        return member.fit(_safe_indexing(X, rows), y[rows], **more)
+            member.fit(X, y, **more)  # all rows as they are: nothing is copied
+        else:
+            member.fit(_safe_indexing(X, rows), y[rows], **more)
+        return member
 
     works = [partial(work, member, share) for member, share in zip(members, shares, strict=True)]
     with gathered_warnings():

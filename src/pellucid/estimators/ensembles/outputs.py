@@ -1,32 +1,23 @@
-"""What members say, as columns that can be averaged: probabilities of classes, or numbers."""
+"""What members say, as columns to average: probabilities or numbers; and what they say of rows not seen in training."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
-from pellucid.data.types import Array, ArrayLike
+from pellucid.data.types import Array, ArrayLike, Matrix
+from pellucid.estimators.classifier import DataWarning
+from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.protocols import Learner
 
-
-class Outputs(Protocol):
-    """How the outputs of members are read for one kind of target."""
-
-    def labels(self, y: Array) -> Array | None:
-        """The class of each row as a number, (n,), or None where there are none."""
-
-    def of(self, member: Learner, X: ArrayLike) -> Array:
-        """What is averaged.   -> (n, columns)"""
-
-    def truth(self, y: Array, columns: int) -> Array:
-        """The target as outputs would be if they were perfect.   -> (n, columns)"""
-
-    def score(self, outputs: Array, y: Array, weights: Array | None = None) -> float:
-        """Accuracy or R² of (averaged) outputs."""
+NEVER_OUT = 0.1
+"""Share of rows without an out-of-bag prediction from which on there is a warning."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +35,11 @@ class ClassOutputs:
         return cls(np.arange(y.shape[1]) if multilabel else unique_labels(y), multilabel)
 
     def labels(self, y: Array) -> Array | None:
+        """The class of each row as a number, (n,); None for several labels."""
         return None if self.multilabel else np.searchsorted(self.classes, y)
 
     def of(self, member: Learner, X: ArrayLike) -> Array:
+        """What is averaged.   -> (n, classes)"""
         if not hasattr(member, "predict_proba"):
             return self.truth(member.predict(X), len(self.classes))
         probabilities = np.asarray(member.predict_proba(X))
@@ -58,6 +51,7 @@ class ClassOutputs:
         return aligned
 
     def truth(self, y: Array, columns: int) -> Array:
+        """The target as outputs would be if they were perfect.   -> (n, columns)"""
         if self.multilabel:
             return np.asarray(y, float)
         return np.asarray(np.asarray(y)[:, None] == self.classes, float)
@@ -69,6 +63,7 @@ class ClassOutputs:
         return np.asarray(self.classes[np.argmax(outputs, axis=1)])
 
     def score(self, outputs: Array, y: Array, weights: Array | None = None) -> float:
+        """Accuracy of (averaged) outputs."""
         return float(accuracy_score(y, self.decided(outputs), sample_weight=weights))
 
 
@@ -83,15 +78,16 @@ class NumberOutputs:
         """From the target of fit."""
         return cls(1 if y.ndim == 1 else y.shape[1])
 
-    def labels(self, y: Array) -> Array | None:
-        return None
+    def labels(self, y: Array) -> None:
+        """Numbers have none."""
 
     def of(self, member: Learner, X: ArrayLike) -> Array:
+        """What is averaged.   -> (n, numbers)"""
         predictions = np.asarray(member.predict(X))
         return predictions.reshape(len(predictions), -1)
 
     def truth(self, y: Array, columns: int) -> Array:
-        """Several quantiles of an output have the same truth."""
+        """The target as outputs would be if they were perfect: several quantiles have the same truth."""
         numbers = _numbers(y)
         return np.repeat(numbers, columns // numbers.shape[1], axis=1)
 
@@ -109,6 +105,48 @@ class NumberOutputs:
         """R²; of several quantiles there is none (NaN)."""
         numbers = _numbers(y)
         return float(r2_score(numbers, outputs, sample_weight=weights)) if outputs.shape == numbers.shape else np.nan
+
+
+Outputs = ClassOutputs | NumberOutputs
+
+
+@dataclass(frozen=True)
+class OutOfBag:
+    """The mean output of members that have not seen the row, (n, columns), NaN where all have.
+
+    `rows`: a mask of those that have an output, and count. `score` is theirs; NaN for less than two.
+    """
+
+    outputs: Array
+    rows: Array
+    score: float
+
+
+def out_of_bag(
+    reading: Outputs, members: Sequence[Learner], shares: Sequence[Share], X: Matrix, y: Array, weights: Array | None
+) -> OutOfBag:
+    """Average, for each row, what members say that have not seen it."""
+    columns = reading.of(members[0], _safe_indexing(X, [0])).shape[1]
+    total, votes = np.zeros((X.shape[0], columns)), np.zeros(X.shape[0])
+    for member, share in zip(members, shares, strict=True):
+        if len(share.held):
+            total[share.held] += reading.of(member, _safe_indexing(X, share.held))
+            votes[share.held] += 1
+    unseen = votes > 0
+    gone = 1 - np.mean(unseen)
+    if gone > NEVER_OUT:
+        warnings.warn(
+            f"{gone:.0%} of the rows were in the bags of all {len(shares)} members: they have no out-of-bag "
+            "prediction (NaN), and oob_score_ is of the others. More members (n_estimators) leave fewer.",
+            DataWarning,
+            stacklevel=3,
+        )
+    outputs = np.full(total.shape, np.nan)
+    outputs[unseen] = total[unseen] / votes[unseen, None]
+    rows = unseen if weights is None else unseen & (weights > 0)
+    row_weights = None if weights is None else weights[rows]
+    score = reading.score(outputs[rows], y[rows], row_weights) if np.sum(rows) >= 2 else np.nan
+    return OutOfBag(outputs, rows, score)
 
 
 def _numbers(y: Array) -> Array:

@@ -144,12 +144,13 @@ def numbers(name: str, column: Array) -> Array:
 def _number(name: str, row: int, value: object) -> float:
     if is_missing(value):
         return np.nan
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, np.timedelta64):
-        return float(value / np.timedelta64(1, "s"))
-    if isinstance(value, Real | Decimal | np.bool_):
-        return float(value)
+    match value:
+        case datetime.timedelta():
+            return value.total_seconds()
+        case np.timedelta64():
+            return float(value / np.timedelta64(1, "s"))
+        case Real() | Decimal() | np.bool_():
+            return float(value)
     raise TypeError(
         f"column {name!r} holds numbers, got {value!r:.80} in row {row}: if it is to be a category, name it in "
         "categorical= and fit anew"
@@ -183,15 +184,16 @@ def tokens(name: str, column: Array) -> Array:
 def _token(value: object) -> str | None:
     if is_missing(value):
         return None
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, Integral):
-        return str(int(value))  # not by way of a float: identifiers have up to 20 digits
-    if isinstance(value, np.datetime64):
-        return str(value.astype("datetime64[us]").item())  # as Python's and pandas' own objects say it
-    if isinstance(value, Real | Decimal):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
+    match value:
+        case bool() | np.bool_():
+            return str(bool(value))
+        case Integral():
+            return str(int(value))  # not by way of a float: identifiers have up to 20 digits
+        case np.datetime64():
+            return str(value.astype("datetime64[us]").item())  # as Python's and pandas' own objects say it
+        case Real() | Decimal():
+            number = float(value)
+            return str(int(number)) if number.is_integer() else repr(number)
     return str(value)
 
 

@@ -92,11 +92,11 @@ def learn_encoding(
     _refuse_spans(layout.number_names(), numbers, scaling)
     # of a date's columns the first stands for all
     first = np.array([place == 0 for group in layout.number_groups() for place in range(len(group))], bool)
-    gone = np.isnan(numbers).any(axis=0) & first
+    missing = np.isnan(numbers).any(axis=0) & first
     encoding = Encoding(
         layout,
         imputer=SimpleImputer(strategy="median").fit(numbers) if numbers.shape[1] else None,
-        marked=np.flatnonzero(gone).tolist() if marks else [],
+        marked=np.flatnonzero(missing).tolist() if marks else [],
         encoder=one_hot_encoder(layout.categories_of(layout.one_hot)),
         coder=code_encoder(layout.categories_of(layout.embedded)),
         scalers=make_scalers(scaling, len(numbers)),

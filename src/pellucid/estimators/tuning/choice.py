@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from pellucid.data.types import ArrayLike
 from pellucid.estimators.classifier import MLPClassifier
+from pellucid.estimators.protocols import Learner
 from pellucid.estimators.regressor import MLPRegressor
 
 FEW = 20
 """As many different whole numbers are still taken as classes."""
 
 
-def choose_estimator(which: Any, X: Any, y: Any) -> Any:
+def choose_estimator(which: Learner | str, X: ArrayLike, y: ArrayLike) -> Learner:
     """The estimator itself, or for "auto" one that suits: see `holds_classes` and `is_frame`."""
     if not isinstance(which, str):
         if not hasattr(which, "fit") or not hasattr(which, "callbacks"):
@@ -30,12 +30,12 @@ def choose_estimator(which: Any, X: Any, y: Any) -> Any:
     return MLPClassifier() if classes else MLPRegressor()
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: ArrayLike) -> bool:
     """A data frame: it has named columns, each with its own type."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def holds_classes(y: Any) -> bool:
+def holds_classes(y: ArrayLike) -> bool:
     """Text, booleans, categories, labels in zeros and ones; or at most 20 different whole numbers.
 
     >>> holds_classes(["a", "b"]), holds_classes([0, 1, 1]), holds_classes([0.5, 1.0]), holds_classes(range(100))

@@ -39,8 +39,8 @@ def shown(search: Search, begin: float, budget: float, verbose: bool) -> Iterato
 
 
 def _words(search: Search, trials: int) -> str:
-    judged = [(out.value, out.sign * out.value, out.metric) for _, out in list(search.done) if out.value is not None]
-    if not judged:
+    values = [(out.value, out.sign * out.value, out.metric) for _, out in list(search.done) if out.value is not None]
+    if not values:
         return f"{trials} trials"
-    _, value, name = max(judged)
+    _, value, name = max(values)
     return f"{trials} trials, best {name} {value:.4g}"

@@ -10,6 +10,7 @@ from pellucid.markup import Brief, table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from optuna import Study
 
 SHOWN = 5
 """Trials in the printed table."""
@@ -26,7 +27,7 @@ class Trial(Brief):
     """
 
     number: int
-    params: dict[str, Any]
+    params: dict[str, object]
     state: str
     value: float | None
     epochs: int
@@ -38,8 +39,8 @@ class Trial(Brief):
 class Tuned:
     """The outcome of `tune`. `best_estimator` is fitted on all rows; trial 0 is the estimator as it was given."""
 
-    best_estimator: Any
-    best_params: dict[str, Any]
+    best_estimator: Any  # of pellucid's or the user's class: it has all that one has
+    best_params: dict[str, object]
     best_value: float
     best_epochs: int
     metric: str
@@ -47,13 +48,13 @@ class Tuned:
     trials: list[Trial]
     seconds: float
     stopped: str
-    study: Any = field(repr=False)  # Optuna's, for its plots
+    study: Study = field(repr=False)  # Optuna's, for its plots
 
     def ranked(self) -> list[Trial]:
         """Trials that were judged on all the rows there are for it, the best first."""
         sign = -1.0 if self.mode == "min" else 1.0
-        known = [t for t in self.trials if t.value is not None and t.state != "pruned"]
-        return sorted(known, key=lambda t: (-sign * float(t.value or 0.0), t.number))
+        candidates = [t for t in self.trials if t.value is not None and t.state != "pruned"]
+        return sorted(candidates, key=lambda t: (-sign * float(t.value or 0.0), t.number))
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each trial: number, state, value of the metric, epochs, seconds, and every parameter."""
@@ -77,8 +78,8 @@ class Tuned:
         return settings + table(rows, head, caption="; ".join(self._heading()), numbers=[0, 1, 2])
 
     def _heading(self) -> tuple[str, str]:
-        given = self.trials[0].value
-        beside = "" if given is None or not self.best_params else f"; {_short(given)} as given"
+        first = self.trials[0].value
+        beside = "" if first is None or not self.best_params else f"; {_short(first)} as given"
         states = Counter(t.state for t in self.trials)
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
         return (
@@ -97,7 +98,7 @@ class Tuned:
         return "\n".join([*lines, "", *_table(self.metric, self.ranked()[:SHOWN])])
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -114,6 +115,6 @@ def _ranking(metric: str, trials: list[Trial]) -> list[list[str]]:
     differ = [n for n in names if len({_short(t.params.get(n)) for t in trials}) > 1]
     rows = [["trial", metric, "epochs", *(n.partition("__")[2] or n for n in differ)]]
     for t in trials:
-        found = [_short(t.params[n]) if n in t.params else "·" for n in differ]
-        rows.append([str(t.number), f"{t.value:.4f}", str(t.epochs), *found])
+        settings = [_short(t.params[n]) if n in t.params else "·" for n in differ]
+        rows.append([str(t.number), f"{t.value:.4f}", str(t.epochs), *settings])
     return rows

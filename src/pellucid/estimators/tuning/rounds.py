@@ -5,18 +5,27 @@ from __future__ import annotations
 import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pellucid.estimators.protocols import Learner
+from pellucid.estimators.tuning.folds import Fold
 from pellucid.estimators.tuning.space import default_space
-from pellucid.estimators.tuning.trial import Fold, Outcome, try_out
+from pellucid.estimators.tuning.trial import Outcome, try_out
 from pellucid.train.loop.ending import INTERRUPTED
 from pellucid.train.loop.loop import HALT
+
+if TYPE_CHECKING:
+    from optuna import Study, Trial
+
+Settings = dict[str, object]
+"""Parameters of an estimator by name."""
 
 ROUND = 8
 """Trials in a round. A trial learns from the rounds before its own only, so that the result does not depend on how many
@@ -33,23 +42,23 @@ MORE = 2.0
 class Search:
     """The rounds of a search. `done` has (settings, outcome) of every trial that began."""
 
-    optuna: Any
-    base: Any
+    optuna: ModuleType
+    base: Learner
     parts: list[Fold]
-    space: Callable[[Any], dict[str, Any]] | None
+    space: Callable[[Trial], Mapping[str, object]] | None
     seed: int
     trials: float
     deadline: float
     jobs: int
-    done: list[tuple[dict[str, Any], Outcome]] = field(default_factory=list)
+    done: list[tuple[Settings, Outcome]] = field(default_factory=list)
     stopped: str = ""
     running: list[Future[Outcome]] = field(default_factory=list)
-    pending: list[tuple[Any, dict[str, Any], Future[Outcome]]] = field(default_factory=list)  # not yet in `done`
-    seen: list[Outcome] = field(default_factory=list)  # as they come in
+    pending: list[tuple[Trial, Settings, Future[Outcome]]] = field(default_factory=list)  # not yet in `done`
+    outcomes: list[Outcome] = field(default_factory=list)  # as they come in
 
     def __post_init__(self) -> None:
         optuna = self.optuna
-        self.study = optuna.create_study(
+        self.study: Study = optuna.create_study(
             direction="maximize",
             sampler=optuna.samplers.TPESampler(seed=self.seed, constant_liar=True),
             pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=WARM_UP),
@@ -77,13 +86,13 @@ class Search:
                 self._give_up()  # the pool waits for all that runs
 
     def _round(self, pool: ThreadPoolExecutor, size: int) -> None:
-        asked = [self.study.ask() for _ in range(size)]
-        settings = [self._settings(trial, len(self.done) + i) for i, trial in enumerate(asked)]
+        trials = [self.study.ask() for _ in range(size)]
+        settings = [self._settings(trial, len(self.done) + i) for i, trial in enumerate(trials)]
         self.running = []
-        for trial, chosen in zip(asked, settings, strict=True):
-            future = pool.submit(contextvars.copy_context().run, self._work, trial, chosen)
+        for trial, params in zip(trials, settings, strict=True):
+            future = pool.submit(contextvars.copy_context().run, self._work, trial, params)
             self.running.append(future)
-            self.pending.append((trial, chosen, future))
+            self.pending.append((trial, params, future))
         while wait(self.running, timeout=0.2).not_done:
             if any(f.done() and not f.cancelled() and f.exception() for f in self.running):
                 self._give_up()  # wrong data fail in every trial: no need to see it eight times
@@ -94,28 +103,28 @@ class Search:
         wait(self.running)
         state = self.optuna.trial.TrialState
         while self.pending:
-            trial, chosen, future = self.pending.pop(0)
+            trial, params, future = self.pending.pop(0)
             out = Outcome("cut") if future.cancelled() else future.result()
-            told = {"complete": state.COMPLETE, "pruned": state.PRUNED}.get(out.state, state.FAIL)
+            ending = {"complete": state.COMPLETE, "pruned": state.PRUNED}.get(out.state, state.FAIL)
             if out.state == "cut" and out.value is not None:
-                told = state.COMPLETE
-            self.study.tell(trial, out.value if told == state.COMPLETE else None, state=told)
+                ending = state.COMPLETE
+            self.study.tell(trial, out.value if ending == state.COMPLETE else None, state=ending)
             if out.state != "cut" or out.value is not None:
-                self.done.append((chosen, out))
+                self.done.append((params, out))
 
     def _give_up(self) -> None:
         self.halt.set()
         for future in self.running:
             future.cancel()
 
-    def _settings(self, trial: Any, number: int) -> dict[str, Any]:
+    def _settings(self, trial: Trial, number: int) -> Settings:
         if number == 0:
             return {}  # the estimator as it was given
         if self.space is not None:
             return dict(self.space(trial))
-        return default_space(trial, self.base, len(self.parts[0].train[1]))
+        return default_space(trial, self.base, self.parts[0].train.rows)
 
-    def _work(self, trial: Any, settings: dict[str, Any]) -> Outcome:
+    def _work(self, trial: Trial, settings: Settings) -> Outcome:
         from pellucid.engine.native import cache
         from pellucid.engine.native.blas import LANE
 
@@ -129,7 +138,7 @@ class Search:
         try:
             with cache.silent():
                 out = try_out(self.base, settings, self.parts, self._limit(), behind)
-            self.seen.append(out)
+            self.outcomes.append(out)
             return out
         finally:
             self.lanes.put(lane)
@@ -141,14 +150,14 @@ class Search:
 
     def _end(self) -> float:
         """When the search has to end, so that there is time to fit the best so far on all rows."""
-        known = [out for out in list(self.seen) if out.value is not None]
-        if not known or not np.isfinite(self.deadline):
+        candidates = [out for out in list(self.outcomes) if out.value is not None]
+        if not candidates or not np.isfinite(self.deadline):
             return self.deadline
-        best = max(known, key=lambda out: float(out.value))  # type: ignore[arg-type]
+        best = max(candidates, key=lambda out: out.rank)
         share = sum(best.epochs) / sum(map(len, best.curves))  # the last fit ends with the best epoch
         return self.deadline - best.seconds / len(best.values) * min(1.0, MORE * share)
 
-    def best(self) -> tuple[dict[str, Any], Outcome]:
+    def best(self) -> tuple[Settings, Outcome]:
         """Settings and outcome of the best trial that saw every fold."""
         whole = [d for d in self.done if d[1].value is not None and d[1].state != "failed"]
         whole = [d for d in whole if len(d[1].values) == len(self.parts)] or whole
@@ -159,4 +168,4 @@ class Search:
                 if out.error is not None:
                     raise out.error
             raise ValueError(f"no trial got through its first epoch ({self.stopped}): give a larger budget")
-        return max(whole, key=lambda d: float(d[1].value))  # type: ignore[arg-type]
+        return max(whole, key=lambda d: d[1].rank)

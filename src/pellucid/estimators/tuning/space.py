@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from sklearn.base import clone
 
+from pellucid.estimators.protocols import Learner
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
 from pellucid.estimators.tables.base import BaseTabularMLP
+
+if TYPE_CHECKING:
+    from optuna import Trial
 
 GROUPS: dict[str, type[TrainingSettings | NetworkSettings]] = {"training": TrainingSettings, "network": NetworkSettings}
 """Parameters that hold settings of their own."""
 
 
-def default_space(trial: Any, estimator: Any, rows: int | None = None) -> dict[str, Any]:
+def default_space(trial: Trial, estimator: Learner, rows: int | None = None) -> dict[str, object]:
     """Parameters of an estimator, asked of a trial of Optuna. `rows`, where known, limits the batch size.
 
     ====================  ==============================================  ==================================
@@ -38,7 +43,7 @@ def default_space(trial: Any, estimator: Any, rows: int | None = None) -> dict[s
     width = trial.suggest_categorical("width", (64, 128, 256, 512) if table else (32, 64, 128, 256, 512))
     batches = [b for b in (64, 128, 256, 512) if b == 64 or rows is None or 8 * b <= rows]
     slowest, fastest = (0.01, 0.2) if table else (2e-4, 2e-2)
-    tried: dict[str, Any] = {
+    settings: dict[str, object] = {
         "hidden_layer_sizes": (width,) * layers,
         "activation": trial.suggest_categorical("activation", ("relu", "selu" if table else "silu", "mish")),
         "learning_rate_init": trial.suggest_float("learning_rate_init", slowest, fastest, log=True),
@@ -46,27 +51,28 @@ def default_space(trial: Any, estimator: Any, rows: int | None = None) -> dict[s
         "dropout": 0.0,
     }
     if table:
-        tried["max_iter"] = trial.suggest_categorical("max_iter", (16, 32, 64, 128))
+        settings["max_iter"] = trial.suggest_categorical("max_iter", (16, 32, 64, 128))
     if trial.suggest_categorical("with_dropout", (False, True)):
-        tried["dropout"] = trial.suggest_float("dropout", 0.05, 0.5)
+        settings["dropout"] = trial.suggest_float("dropout", 0.05, 0.5)
     if not table:
-        tried["training__weight_decay"] = 0.0
+        settings["training__weight_decay"] = 0.0
         if trial.suggest_categorical("with_decay", (False, True)):
-            tried["training__weight_decay"] = trial.suggest_float("weight_decay", 1e-4, 0.3, log=True)
-    if hasattr(estimator, "label_smoothing") and estimator.monitor != "loss":
-        tried["label_smoothing"] = trial.suggest_categorical("label_smoothing", (0.0, 0.05, 0.1))
-    return tried
+            settings["training__weight_decay"] = trial.suggest_float("weight_decay", 1e-4, 0.3, log=True)
+    params = estimator.get_params(deep=False)
+    if "label_smoothing" in params and params["monitor"] != "loss":
+        settings["label_smoothing"] = trial.suggest_categorical("label_smoothing", (0.0, 0.05, 0.1))
+    return settings
 
 
-def with_settings(estimator: Any, settings: dict[str, Any]) -> Any:
+def with_settings(estimator: Learner, settings: Mapping[str, object]) -> Learner:
     """A fresh estimator with these parameters; groups of settings that are still None come to life.
 
     >>> from pellucid.estimators import MLPRegressor
     >>> with_settings(MLPRegressor(), {"training__weight_decay": 0.1}).training
     TrainingSettings(weight_decay=0.1)
     """
-    made = clone(estimator)
+    fresh: Learner = clone(estimator)
     for group, kind in GROUPS.items():
-        if any(name.startswith(f"{group}__") for name in settings) and getattr(made, group, None) is None:
-            made.set_params(**{group: kind()})
-    return made.set_params(**settings)
+        if any(name.startswith(f"{group}__") for name in settings) and getattr(fresh, group, None) is None:
+            fresh.set_params(**{group: kind()})
+    return fresh.set_params(**settings)

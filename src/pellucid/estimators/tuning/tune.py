@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from pellucid.amounts import is_number, is_whole
+from pellucid.data.types import ArrayLike
+from pellucid.estimators.protocols import Learner
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
 from pellucid.estimators.tuning.choice import choose_estimator
+from pellucid.estimators.tuning.folds import Part, folds
 from pellucid.estimators.tuning.progress import shown
 from pellucid.estimators.tuning.result import Trial, Tuned
-from pellucid.estimators.tuning.rounds import ROUND, Search
+from pellucid.estimators.tuning.rounds import ROUND, Search, Settings
 from pellucid.estimators.tuning.space import with_settings
-from pellucid.estimators.tuning.trial import Outcome, StopAfter, folds
+from pellucid.estimators.tuning.trial import Outcome, StopAfter
+
+if TYPE_CHECKING:
+    from optuna import Trial as Asked
 
 
 def tune(
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
     budget: float | None = None,
     trials: int | None = None,
-    estimator: Any = "auto",
-    metric: Any = None,
-    space: Callable[[Any], dict[str, Any]] | None = None,
-    validation: Any = 0.2,
-    cv: Any = None,
-    sample_weight: Any = None,
-    random_state: Any = None,
+    estimator: Learner | str = "auto",
+    metric: str | Callable[..., float] | None = None,
+    space: Callable[[Asked], Mapping[str, object]] | None = None,
+    validation: float | tuple[ArrayLike, ...] = 0.2,
+    cv: int | BaseCrossValidator | None = None,
+    sample_weight: ArrayLike = None,
+    random_state: int | np.random.RandomState | None = None,
     n_jobs: int = -1,
     verbose: bool = True,
 ) -> Tuned:
@@ -74,9 +82,10 @@ def tune(
     seconds, most = _limits(budget, trials)
     rng = check_random_state(random_state)
     seed = int(rng.randint(2**31 - 1))
-    chosen = choose_estimator(estimator, X, y)
-    base = _prepared(chosen, metric, seed)
-    parts = folds(base, X, y, sample_weight, validation, cv, seed)
+    original = choose_estimator(estimator, X, y)
+    base = _prepared(original, metric, seed)
+    everything = Part(X, y, sample_weight)
+    parts = folds(base, everything, validation, cv, seed)
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
@@ -87,37 +96,35 @@ def tune(
                 search.run()
     finally:
         optuna.logging.set_verbosity(before)
-    best = search.best()
-    sign, name = best[1].sign, metric if isinstance(metric, str) else best[1].metric
-    fitted = _refitted(base, best, X, y, sample_weight, chosen.threads, parts[0].rows)
-    seen = min(len(best[1].values), len(parts))  # with fewer folds a mean cannot be compared
-    records = [
-        Trial(
-            i,
-            settings,
-            out.state,
-            None if out.value is None or len(out.values) < seen else sign * out.value,
-            round(float(np.mean(out.epochs))) if out.epochs else 0,
-            out.seconds,
-            tuple(_mean_curve(out.curves)),
-        )
-        for i, (settings, out) in enumerate(search.done)
-    ]
+    settings, best = search.best()
+    fitted = _refitted(base, settings, best, everything, original.get_params(deep=False)["threads"], parts[0].rows)
+    fold_count = min(len(best.values), len(parts))  # with fewer folds a mean cannot be compared
     return Tuned(
         fitted,
-        best[0],
-        sign * float(best[1].value),  # type: ignore[arg-type]
-        round(float(np.mean(best[1].epochs))),
-        name,
-        "min" if sign < 0 else "max",
-        records,
+        settings,
+        best.sign * best.rank,
+        _epochs(best),
+        metric if isinstance(metric, str) else best.metric,
+        "min" if best.sign < 0 else "max",
+        [_record(i, params, out, best.sign, fold_count) for i, (params, out) in enumerate(search.done)],
         time.monotonic() - begin,
         search.stopped,
         search.study,
     )
 
 
-def _optuna() -> Any:
+def _record(number: int, params: Settings, out: Outcome, sign: float, folds: int) -> Trial:
+    """A trial as it is shown; one that saw fewer folds has no value to compare."""
+    value = None if out.value is None or len(out.values) < folds else sign * out.value
+    return Trial(number, params, out.state, value, _epochs(out), out.seconds, tuple(_mean_curve(out.curves)))
+
+
+def _epochs(out: Outcome) -> int:
+    """The best epoch, the mean over folds."""
+    return round(float(np.mean(out.epochs))) if out.epochs else 0
+
+
+def _optuna() -> ModuleType:
     try:
         with warnings.catch_warnings():
             # Optuna loads tqdm, which in a notebook without ipywidgets warns of bars that nobody asked for
@@ -149,43 +156,46 @@ def _jobs(n_jobs: int) -> int:
     return int(n_jobs)
 
 
-def _prepared(estimator: Any, metric: Any, seed: int) -> Any:
+def _prepared(estimator: Learner, metric: str | Callable[..., float] | None, seed: int) -> Learner:
     """The estimator as every trial begins with it."""
-    base = clone(estimator)
-    if getattr(base, "solver", None) == "lbfgs" and base.optimizer is None:
+    base: Learner = clone(estimator)
+    params = base.get_params(deep=False)
+    if params.get("solver") == "lbfgs" and params["optimizer"] is None:
         raise ValueError("tune watches validation curves, and solver='lbfgs' has none: take 'adam' or 'sgd'")
     check_no_checkpoint(base, "tune: trials")
-    base.set_params(verbose=False, threads=1)
-    if hasattr(base, "early_stopping"):
-        base.set_params(early_stopping=True)
+    settings: Settings = {"verbose": False, "threads": 1}
+    if "early_stopping" in params:
+        settings["early_stopping"] = True
     if metric is not None:
-        base.set_params(monitor=metric)
-    if base.random_state is None:
-        base.set_params(random_state=seed)
-    return base
+        settings["monitor"] = metric
+    if params["random_state"] is None:
+        settings["random_state"] = seed
+    return base.set_params(**settings)
 
 
 def _refitted(
-    base: Any, best: tuple[dict[str, Any], Outcome], X: Any, y: Any, weights: Any, threads: int | None, rows: int
-) -> Any:
+    base: Learner, settings: Settings, best: Outcome, everything: Part, threads: int | None, rows: int
+) -> Learner:
     """The best settings on all rows, for as many epochs as were best on the validation rows.
 
     Its parameters are those of the trial: a clone would hold out rows again, and stop by itself.
     """
-    made = with_settings(base, best[0]).set_params(threads=threads)
-    last = StopAfter(max(round(float(np.mean(best[1].epochs))), 1))
-    meant = {"early_stopping": False, "n_iter_no_change": np.inf, "validation_fraction": 0.0, "patience": None}
-    known = made.get_params(deep=False)
-    if "early_stopping" in known:
-        del meant["validation_fraction"]
-    if isinstance(made, BaseTabularMLP):  # "auto" is as with the rows of a trial: a longer schedule has other epochs
-        chosen = {"max_iter": auto_epochs(rows), "batch_size": auto_batch(rows)}
-        meant |= {name: value for name, value in chosen.items() if known[name] == "auto"}
-    changed = {name: value for name, value in meant.items() if name in known} | {"callbacks": [*made.callbacks, last]}
-    before = {name: known[name] for name in changed}
+    estimator = with_settings(base, settings).set_params(threads=threads)
+    params = estimator.get_params(deep=False)
+    changes: Settings = {"early_stopping": False, "n_iter_no_change": np.inf, "patience": None}
+    if "early_stopping" not in params:
+        changes["validation_fraction"] = 0.0
+    if isinstance(
+        estimator, BaseTabularMLP
+    ):  # "auto" is as with the rows of a trial: a longer schedule has other epochs
+        automatic = {"max_iter": auto_epochs(rows), "batch_size": auto_batch(rows)}
+        changes |= {name: value for name, value in automatic.items() if params[name] == "auto"}
+    changes = {name: value for name, value in changes.items() if name in params}
+    changes["callbacks"] = [*params["callbacks"], StopAfter(max(_epochs(best), 1))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is meant
-        return made.set_params(**changed).fit(X, y, sample_weight=weights).set_params(**before)
+        estimator.set_params(**changes).fit(everything.X, everything.y, sample_weight=everything.weights)
+    return estimator.set_params(**{name: params[name] for name in changes})
 
 
 def _mean_curve(curves: list[list[float]]) -> list[float]:

@@ -1,0 +1,101 @@
+"""The rows that trials of a search are trained on, and those they are judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import BaseCrossValidator, train_test_split
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples
+
+from pellucid.amounts import is_whole
+from pellucid.data.splits import shuffled_folds
+from pellucid.data.types import Array, ArrayLike
+from pellucid.estimators.protocols import Learner
+
+
+class Part(NamedTuple):
+    """Rows as the user has them."""
+
+    X: ArrayLike
+    y: ArrayLike
+    weights: ArrayLike
+
+    def take(self, rows: Array) -> Part:
+        """Some of the rows."""
+        return Part(*(None if column is None else _safe_indexing(column, rows) for column in self))
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return int(_num_samples(self.y))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on, and rows to judge by."""
+
+    train: Part
+    held: Part
+
+    @property
+    def rows(self) -> int:
+        """How many there are to train on; those of weight 0 do not count."""
+        weights = self.train.weights
+        return self.train.rows if weights is None else int(np.count_nonzero(np.asarray(weights)))
+
+
+def folds(
+    estimator: Learner,
+    everything: Part,
+    validation: float | tuple[ArrayLike, ...],
+    cv: int | BaseCrossValidator | None,
+    seed: int,
+) -> list[Fold]:
+    """The parts of the data that every trial sees, cut once.
+
+    `validation` is a share of the rows or (X, y); `cv`, in its place, a number of folds or a splitter of scikit-learn.
+    """
+    everything = Part(*indexable(*everything))
+    target = np.asarray(everything.y)
+    classes = target if is_classifier(estimator) and target.ndim == 1 else None
+    if cv is not None:
+        pairs = _cross_validation(everything, classes, cv, seed)
+    elif isinstance(validation, tuple):
+        if len(validation) not in (2, 3):
+            raise ValueError(f"validation is (X, y) or (X, y, weights), got {len(validation)} things")
+        return [Fold(everything, Part(*validation, *[None] * (3 - len(validation))))]
+    else:
+        pairs = [_held_out(everything.rows, classes, validation, seed)]
+    return [Fold(everything.take(inside), everything.take(outside)) for inside, outside in pairs]
+
+
+def _held_out(count: int, classes: Array | None, share: float, seed: int) -> tuple[Array, Array]:
+    """Rows to train on, and a share to judge by; the only row of a class is trained on."""
+    if isinstance(share, bool) or not isinstance(share, float) or not 0.0 < share < 1.0:
+        raise ValueError(f"validation is a share of the rows in (0, 1), or (X, y), got {share!r}")
+    rows, single, strata = np.arange(count), np.arange(0), None
+    if classes is not None:
+        _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
+        single, rows = rows[counts[codes] == 1], rows[counts[codes] > 1]
+        strata = codes[rows]
+    inside, outside = train_test_split(rows, test_size=share, random_state=seed, stratify=strata)
+    return np.concatenate([inside, single]), outside
+
+
+def _cross_validation(
+    everything: Part, classes: Array | None, cv: int | BaseCrossValidator, seed: int
+) -> list[tuple[Array, Array]]:
+    """Rows to train on and to judge by for each fold; a class that is not trained on cannot be scored."""
+    if isinstance(cv, str) or not (is_whole(cv, 2) or hasattr(cv, "split")):
+        raise ValueError(f"cv is a whole number of folds from 2, or a splitter of scikit-learn, got {cv!r}")
+    if hasattr(cv, "split"):
+        pairs = list(cv.split(everything.X, everything.y))
+    else:
+        pairs = shuffled_folds(everything.rows, int(cv), classes, seed)
+    if classes is None:
+        return pairs
+    return [(inside, outside[np.isin(classes[outside], classes[inside])]) for inside, outside in pairs]
