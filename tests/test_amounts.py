@@ -3,6 +3,7 @@
 import inspect
 import math
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0]
 LABELS = (Y > 0).astype(int)
 
-FINE = {  # what is no nonsense there
+FINE: dict[tuple[str, str], list[Any]] = {  # what is no nonsense there
     ("MLPClassifier", "n_iter_no_change"): [math.inf],
     ("MLPRegressor", "n_iter_no_change"): [math.inf],
     ("tune", "n_jobs"): [-1],
@@ -35,7 +36,7 @@ def cases():
     yield from of_estimators()
 
 
-NEEDED = {
+NEEDED: dict[str, dict[str, Any]] = {
     "Accumulate": {"k": 2},
     "ClipNorm": {"limit": 1.0},
     "ClipValue": {"limit": 1.0},

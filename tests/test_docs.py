@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ MODULES = [
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page):
     """Python blocks run in one namespace; pycon blocks print what they say."""
-    namespace = {}
+    namespace: dict[str, Any] = {}
     runner = doctest.DocTestRunner()
     for kind, code in re.findall(r"```(python|pycon)\n(.*?)```", page.read_text(), flags=re.S):
         if kind == "python":

@@ -244,7 +244,7 @@ def test_apart():
     for _ in range(200):
         n = int(rng.integers(1, 8))
         wanted, heights = rng.uniform(0, 100, n), rng.uniform(2, 12, n)
-        centres = np.array(figures.apart(wanted, heights, 0.0, 100.0))
+        centres: np.ndarray = np.array(figures.apart(wanted, heights, 0.0, 100.0))
         low, high = centres - heights / 2, centres + heights / 2
         order = np.argsort(centres)
         assert np.all(low[order][1:] >= high[order][:-1] - 1e-9)

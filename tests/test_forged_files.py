@@ -7,6 +7,7 @@ import random
 import re
 import tracemalloc
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ def model():
 
 
 def fit(one, path=None, resume=None):
-    callbacks = [train.EarlyStopping(5), train.Plateau(optim.ReduceOnPlateau()), train.LearningRateLogger()]
+    callbacks: list[Any] = [train.EarlyStopping(5), train.Plateau(optim.ReduceOnPlateau()), train.LearningRateLogger()]
     callbacks += [train.Checkpoint(path or "unused", every_steps=1)]
     if path is None:  # nothing is written, and no step is made
         callbacks[-1].handles = lambda event: False
@@ -142,7 +143,7 @@ def at(value, path):
 
 
 def deep(levels):
-    value = []
+    value: Any = []
     for _ in range(levels):
         value = {"list": [value]}
     return value
@@ -234,7 +235,7 @@ def test_arrays_that_are_not_the_networks_are_refused(name, change, samples, tmp
     load, kind = SAMPLES[name][0], kind_of(name)
     arrays, data = read(samples / name, kind)
     for key in [key for key in arrays if key.startswith(("params/", "state/", "rule/"))]:
-        one = random.Random()
+        one: Any = random.Random()
         one.choice = lambda options, key=key: key if key in options else "int8"
         one.randrange = lambda n: change
         forged, _ = bent(arrays, one)
@@ -370,7 +371,7 @@ def test_features_that_would_not_fit_into_memory(features, samples, tmp_path):
     assert isinstance(check(pel.load, tmp_path / "forged"), PellucidError)
 
 
-POSITIONS = {
+POSITIONS: dict[str, list[Any]] = {
     "epoch": [-1, 1.5, True],
     "step": ["3", 2**63],
     "batch": [10**6],

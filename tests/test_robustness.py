@@ -5,6 +5,7 @@ import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,8 +84,9 @@ def test_later_changes_do_not_reach_back():
     traced = pel.record(np.sin, x)
     x[:] = 0
     assert_allclose(traced.nodes[0].value, 1)
+    settings: Any = traced.nodes[1].settings
     with pytest.raises(TypeError):
-        traced.nodes[1].settings["axis"] = 1
+        settings["axis"] = 1
 
 
 def test_a_traced_array_that_outlives_its_recording_says_so():
@@ -296,7 +298,8 @@ def test_rules_that_do_not_fit():
     short = pel.custom_rule(lambda a, b: a * b, vjp=[lambda d, y, a, b: d * b])
     with pytest.raises(DifferentiationError, match="no rule for argument 1: give one for each"):
         pel.grad(short, (0, 1))(1.0, 2.0)
-    broken = pel.custom_rule(lambda x: [][1], vjp=lambda d, y, x: d)
+    empty: list[float] = []
+    broken = pel.custom_rule(lambda x: empty[1], vjp=lambda d, y, x: d)
     with pytest.raises(IndexError, match="list index"):  # the user's own error, as it is
         pel.grad(broken)(1.0)
 

@@ -1,5 +1,7 @@
 """check_grads and numerical_grad: the checkers are checked too."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -58,7 +60,7 @@ def test_integer_arguments_are_left_alone_and_something_must_vary():
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("forward", 1e-7), ("central", 1e-9)])
 def test_numerical_grad(scheme, accuracy):
-    params = {"w": np.array([[1.0, 2.0], [3.0, 4.0]]), "s": 0.5}
+    params: dict[str, Any] = {"w": np.array([[1.0, 2.0], [3.0, 4.0]]), "s": 0.5}
     f = lambda p: np.sum(np.sin(p["w"]) * p["s"])
     before = params["w"].copy()
     found = pel.numerical_grad(f, params, scheme=scheme)

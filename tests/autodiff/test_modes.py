@@ -3,7 +3,7 @@
 import gc
 import tracemalloc
 import weakref
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ def test_exercise_of_the_lecture():
 
 
 class Layer(NamedTuple):
-    W: object
-    b: object
+    W: Any
+    b: Any
 
 
 def test_gradients_have_the_structure_of_the_arguments():
@@ -98,7 +98,7 @@ def test_derivatives_of_any_order_and_any_mix_of_modes(order):
         return lambda x: pel.jvp(f, (x,), (1.0,))[1]
 
     for bits in range(2**order):
-        f = np.exp
+        f: Any = np.exp
         for k in range(order):
             f = pel.grad(f) if bits >> k & 1 else forward(f)
         g = (lambda inner: lambda x: inner(2 * x))(f)  # the derivative is an ordinary function

@@ -1,5 +1,7 @@
 """The reference executor and compile."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -39,7 +41,7 @@ def test_compile_records_once_for_each_signature():
         calls.append(1)
         return np.tanh(x) ** 2
 
-    compiled = pel.compile(f)
+    compiled: Any = pel.compile(f)
     for x in (np.ones(3), np.zeros(3), np.ones(4), np.ones(3, np.float32), np.ones(3)):
         out = compiled(x)
         assert out.dtype == x.dtype

@@ -8,6 +8,7 @@ import pytest
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.contour import ContourSet
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -75,13 +76,15 @@ def test_models_of_classes(loss, outputs, y, classes, level):
     assert np.mean(kinds == truth) > 0.85  # the grid is near the points, not on them
     ax = pel.plot_boundary(made, Z, y, points=40)
     assert legend(ax) == [str(label) for label in classes]
-    assert sum(len(line.get_xdata()) for line in ax.lines) == len(Z)
+    assert sum(np.size(line.get_xdata()) for line in ax.lines) == len(Z)
 
 
 def test_a_straight_boundary_is_where_it_should_be():
     line = LogisticRegression().fit(Z, TWO)
     ax = pel.plot_boundary(line, Z, TWO)
-    (curve,) = [c for c in ax.collections if len(c.get_paths()) and len(np.atleast_1d(c.levels)) == 1]
+    (curve,) = [
+        c for c in ax.collections if len(c.get_paths()) and isinstance(c, ContourSet) and np.size(c.levels) == 1
+    ]
     corners = curve.get_paths()[0].vertices
     assert len(corners) > 10
     np.testing.assert_allclose(line.predict_proba(corners)[:, 1], 0.5, atol=0.01)

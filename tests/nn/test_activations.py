@@ -7,6 +7,7 @@ import re
 import sys
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import mpmath as mp
@@ -144,7 +145,7 @@ def test_derivative(record, order):
         expected = np.full(x.shape, 2.0 - order)
     else:
         with mp.workdps(80):
-            expected = [float(mp.diff(exact(record), v, order, h=mp.mpf(10) ** -20)) for v in x]
+            expected = np.array([float(mp.diff(exact(record), v, order, h=mp.mpf(10) ** -20)) for v in x])
     assert_allclose(slope(record, x, order), expected, rtol=1e-11, atol=1e-13)
 
 
@@ -402,8 +403,8 @@ def test_rows_at_extremes(name, dtype):
 
 def test_softmax_jacobian():
     x = np.array([0.3, -1.0, 2.0])
-    p = [mp.exp(v) for v in x]
-    p = np.array([float(v / sum(p)) for v in p])
+    powers = [mp.exp(v) for v in x]
+    p = np.array([float(v / sum(powers)) for v in powers])
     assert_allclose(nn.activation("softmax")(x), p, rtol=1e-14)
     assert_allclose(nn.activation("log_softmax")(x), np.log(p), rtol=1e-14)
     assert_allclose(pel.jacobian(nn.activation("softmax"))(x), np.diag(p) - np.outer(p, p), rtol=1e-13)
@@ -419,7 +420,7 @@ numbers = st.floats(-1e4, 1e4)
 def test_identities(x):
     x = np.float64(x)
     f = {name: record for name, record in nn.ACTIVATIONS.items() if name not in ROWS}
-    close = {"rtol": 1e-14, "atol": 1e-14}
+    close: Any = {"rtol": 1e-14, "atol": 1e-14}
     assert_allclose(f["sigmoid"](-x), 1 - f["sigmoid"](x), **close)
     assert_allclose(f["log_sigmoid"](x), -f["softplus"](-x), **close)
     for name in ("softplus", "silu", "gelu", "gelu_tanh", "relu", "hardswish"):

@@ -1,6 +1,7 @@
 """Networks under rough handling: nothing is silently wrong."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_a_whole_training_step_with_an_open_batch(net):
 def test_mixed_precision_reaches_statistics_and_leaves_integers_alone():
     net = nn.Compute(nn.mlp((5,), 2, norm="batch"))
     p, s = net.initialize(4)
-    taps = {}
+    taps: dict[str, Any] = {}
     _, after = net.apply(p, X, s, training=True, taps=taps)
     assert {v.dtype for k, v in taps.items() if k.startswith("layer.")} == {np.dtype(np.float32)}
     assert {v.dtype for v in after.values()} == {np.dtype(np.float64)}
@@ -125,7 +126,8 @@ def test_ntk_reaches_gated_units():
     for activation in ("swiglu", "maxout", "relu"):
         net = nn.mlp((300,), 1, activation=activation, scaling="ntk")
         assert_allclose(net.initialize(50).params["hidden1.weight"].std(), 1, rtol=0.05)
-        assert net.children[0][1].scaling == "ntk"
+        first: Any = net.children[0][1]
+        assert first.scaling == "ntk"
 
 
 @pytest.mark.parametrize("layer", [nn.GLU(4, init="orthogonal"), nn.Maxout(4, 3, init="orthogonal")])
@@ -209,5 +211,5 @@ def test_lists_are_welcome_and_sums_of_penalties():
     net = nn.Dense(1)
     p, _ = net.initialize(2)
     assert_array_equal(net.predict(p, [[1.0, 2.0]]), net.predict(p, np.array([[1.0, 2.0]])))
-    both = sum([nn.L2(1.0), nn.L1(1.0)])
+    both: Any = sum([nn.L2(1.0), nn.L1(1.0)])
     assert_allclose(both(p), nn.L2(1.0)(p) + nn.L1(1.0)(p))

@@ -118,7 +118,7 @@ def test_histograms_and_the_printed_table():
 
 
 def ten_layers(norm):
-    parts = []
+    parts: list[tuple[str, nn.Layer | str]] = []
     for i in range(1, 11):
         parts += [(f"layer{i}", nn.Dense(100, init=nn.normal(0.01)))]
         parts += [(f"layer{i}.norm", nn.BatchNorm())] if norm else []

@@ -1,5 +1,7 @@
 """How parameters start."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -115,7 +117,7 @@ def test_unit_variance_layer_by_layer(activation, norm):
     started = nn.data_dependent(net, net.initialize(20), X)
     lsuv = nn.lsuv(net, net.initialize(20), X, tolerance=0.001)
     for variables, each in ((started, True), (lsuv, False)):
-        taps = {}
+        taps: dict[str, Any] = {}
         net.apply(variables.params, X, variables.state, training=norm is not None, noise=False, taps=taps)
         for name in ("hidden1", "hidden2", "output"):
             z = taps[f"{name}.affine"]

@@ -1,6 +1,7 @@
 """Layers and networks made of them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def test_the_hand_made_xor_network():
         "output.bias": np.array([-1.0]),
     }
     x = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
-    taps = {}
+    taps: dict[str, Any] = {}
     y, _ = net.apply(p, x, taps=taps)
     assert taps["hidden1"].tolist() == [[0, -1], [1, 0], [1, 0], [2, 1]]
     assert taps["hidden1.activation"].tolist() == [[0, 0], [1, 0], [1, 0], [2, 1]]
@@ -176,6 +177,7 @@ def test_residual_concat_flatten_scale():
     plain = net.children[2][1]
     inside = {k.removeprefix("residual1."): v for k, v in p.items() if k.startswith("residual1.")}
     x = images.reshape(4, 6)
+    assert isinstance(plain, nn.Residual)
     assert_allclose(plain.predict(inside, x) - x, plain.layer.predict({k[6:]: v for k, v in inside.items()}, x))
     pel.check_grads(lambda p: net.predict(p, images, s), (p,))
     with pytest.raises(ShapeError, match=r"turns \(3,\) into \(4,\)"):
@@ -185,7 +187,7 @@ def test_residual_concat_flatten_scale():
 def test_mixed_precision():
     net = nn.Sequential(("net", nn.Compute(nn.mlp((8,), 1), "float32")))
     p, s = net.initialize(3)
-    taps = {}
+    taps: dict[str, Any] = {}
     y, _ = net.apply(p, X, s, taps=taps)
     assert y.dtype == np.float64
     assert taps["net.layer.hidden1"].dtype == np.float32
@@ -197,7 +199,7 @@ def test_mixed_precision():
 def test_one_precision_throughout(dtype):
     net = nn.mlp((8, 8), 2, norm="batch", dropout=0.3, activation=["gelu", "selu"], input_dropout=0.1)
     p, s = net.initialize(3, dtype=dtype)
-    taps = {}
+    taps: dict[str, Any] = {}
     y, after = net.apply(p, X.astype(dtype), s, training=True, taps=taps)
     assert {v.dtype for v in [y, *after.values(), *taps.values()]} == {np.dtype(dtype)}
 

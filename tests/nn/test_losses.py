@@ -294,8 +294,9 @@ def test_gamma_zero_makes_focal_the_log_loss():
 
 def test_quantiles_minimise_the_pinball_loss_and_are_sorted():
     y = np.sort(rng.normal(size=999))
-    which = loss("quantile", quantiles=(0.1, 0.5, 0.9))
-    at = np.quantile(y, which.quantiles)
+    quantiles = (0.1, 0.5, 0.9)
+    which = loss("quantile", quantiles=quantiles)
+    at = np.quantile(y, quantiles)
     value = lambda c: float(which(np.ones((999, 1)) * c, y[:, None]))
     for shift in (-0.05, 0.05):
         for j in range(3):

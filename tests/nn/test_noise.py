@@ -1,6 +1,7 @@
 """Dropout and its kin."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,13 +39,13 @@ def test_masks_change_with_the_step_and_with_the_layer_and_repeat_with_the_seed(
     assert not np.array_equal(drop(layer, counter=1), drop(layer, counter=2))
     assert not np.array_equal(drop(layer, key=1), drop(layer, key=2))
     net = nn.Sequential(("a", layer), ("b", layer))
-    taps = {}
+    taps: dict[str, Any] = {}
     net.apply({}, np.ones((10, 10)), noise=True, taps=taps)
     assert not np.array_equal(taps["a"] != 0, taps["b"] != 0)
     alone = nn.Sequential(("x", nn.Dense(40)), ("a", layer))  # a layer elsewhere changes nothing
-    more = {}
+    more: dict[str, Any] = {}
     alone.apply({"x.weight": np.eye(40), "x.bias": np.zeros(40)}, np.ones((10, 40)), noise=True, taps=more)
-    fewer = {}
+    fewer: dict[str, Any] = {}
     nn.Sequential(("a", layer)).apply({}, np.ones((10, 40)), noise=True, taps=fewer)
     assert np.array_equal(more["a"], fewer["a"])
 

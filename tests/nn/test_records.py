@@ -1,7 +1,7 @@
 """Records of one's own: what is not a dataclass is refused when it is made, not when somebody saves it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,7 +21,11 @@ def nothing(self, *args):
     return 0.0
 
 
-PLAIN = [(nn.Layer, {"__call__": identity}), (nn.Loss, {"each": each}), (nn.Penalty, {"__call__": nothing})]
+PLAIN: list[tuple[type, dict[str, Any]]] = [
+    (nn.Layer, {"__call__": identity}),
+    (nn.Loss, {"each": each}),
+    (nn.Penalty, {"__call__": nothing}),
+]
 PLAIN += [(optim.Link, {})]
 
 
@@ -29,11 +33,12 @@ PLAIN += [(optim.Link, {})]
 def test_a_class_that_is_no_dataclass_is_refused_when_it_is_made(base, body):
     with pytest.raises(TypeError, match=r"Own is not a dataclass: write @dataclass\(frozen=True\)"):
         type("Own", (base,), body)()
-    assert dataclass(frozen=True)(type("Own", (base,), body))()
+    own: Any = type("Own", (base,), body)
+    assert dataclass(frozen=True)(own)()
 
 
 @pytest.mark.parametrize("base", [nn.Dense, nn.Dropout, nn.Residual])
-def test_a_field_added_without_the_decorator_is_refused(base):
+def test_a_field_added_without_the_decorator_is_refused(base: Any):
     class Wider(base):
         extra: int = 3
 

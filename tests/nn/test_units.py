@@ -1,5 +1,7 @@
 """Formal neuron, perceptron, Adaline."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -125,7 +127,7 @@ def test_madaline_is_a_network_of_three_layers():
     net = nn.mlp((6, 4), 3, activation="hard_threshold")
     X = np.random.default_rng(0).normal(size=(5, 2))
     assert nn.summary(net, 2).layers == 3
-    taps = {}
+    taps: dict[str, Any] = {}
     net.apply(net.initialize(2).params, X, taps=taps)
     assert set(np.unique(taps["hidden1.activation"])) <= {0.0, 1.0}
 

@@ -1,5 +1,8 @@
 """The lectures' forms of momentum and of bias correction, with coefficients that change at every step."""
 
+import math
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -20,11 +23,14 @@ def slope(w):
 class Wavy(Schedule):
     """Numbers that jump about, always the same."""
 
+    values: ClassVar[list[float]]
+
     def __init__(self, low, high, seed):
-        object.__setattr__(self, "values", np.random.default_rng(seed).uniform(low, high, STEPS + 1))
+        values = np.random.default_rng(seed).uniform(low, high, STEPS + 1)
+        object.__setattr__(self, "values", values.tolist())
 
     def __call__(self, t):
-        return float(self.values[t])
+        return self.values[t]
 
 
 RATE, BETA = Wavy(0.01, 0.2, 1), Wavy(0.1, 0.95, 2)
@@ -141,7 +147,7 @@ def test_a_constant_gradient_is_retained(beta):
             assert_allclose(c, 1 - now ** (t + 1), rtol=1e-13)
     if isinstance(beta, Schedule):  # the lectures' sum: Σ_k λ_k Π_{l>k} (1 - λ_l)
         for k in range(STEPS):
-            total += (1 - beta(k)) * np.prod([beta(i) for i in range(k + 1, STEPS)])
+            total += (1 - beta(k)) * math.prod([beta(i) for i in range(k + 1, STEPS)])
         assert_allclose(c, total, rtol=1e-13)
 
 

@@ -130,8 +130,8 @@ def test_fit_fills_in_the_run():
     assert opt.links == (WeightDecay(FlatCos(0.02, steps=40)), SWA(30))
     assert opt.fit(80, 10) == opt  # what is known stays
     half = chain(Accumulate(4), SGD(optim.Step(0.1, every=optim.Epochs(2))), SWA(optim.Epochs(1))).fit(40, 10)
-    assert half.rule.lr.every == 5
-    assert half.links[1].start == 2
+    assert half.rule == SGD(optim.Step(0.1, every=5))
+    assert half.links[1] == SWA(2)
     with pytest.raises(ValueError, match=r"Cosine: steps=None depends on the run: .* \.fit\(total_steps"):
         chain(SGD(Cosine(0.1))).numbers(0)
     with pytest.raises(ValueError, match="SWA: start=None depends on the run"):

@@ -2,6 +2,7 @@
 
 import inspect
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ NETWORK = SmallNetwork(12)
 NET, loss = NETWORK.params, NETWORK.loss
 
 
-PROBLEMS = {
+PROBLEMS: dict[str, tuple[Any, Any]] = {
     "quadratic": ({"w": np.array([2.0, -1.5])}, lambda p: {"w": H @ p["w"] - 1.0}),
     "network": (NET, pel.grad(loss)),
 }
@@ -73,7 +74,7 @@ def rmsprop(w, gs, lr, beta, eps=1e-8, momentum=0.0, centered=False, eps_inside=
 
 
 def adadelta(w, gs, lr, beta=0.9, eps=1e-6):
-    ds = []
+    ds: list[np.ndarray] = []
     for k in range(len(gs)):
         u = powers(beta, ds, square) if ds else 0.0
         ds.append(np.sqrt(u + eps) / np.sqrt(powers(beta, gs[: k + 1], square) + eps) * gs[k])
@@ -127,7 +128,7 @@ def sklearn_adam(w, gs, lr, beta1=0.9, beta2=0.999, eps=1e-8):
     return w[-1] - rate * powers(beta1, gs) / (np.sqrt(powers(beta2, gs, square)) + eps)
 
 
-CASES = {
+CASES: dict[str, tuple[Any, list[dict[str, Any]]]] = {
     "sgd": (sgd, [{"lr": 0.1}]),
     "momentum": (momentum, [{"lr": 0.05, "beta": 0.8, "form": form} for form in ("gradient", "velocity", "average")]),
     "velocity_momentum": (momentum, [{"lr": 0.05, "beta": 0.8}]),

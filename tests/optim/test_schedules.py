@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from pellucid import optim
 from pellucid.optim import SCHEDULES, Adaptive, Epochs, ReduceOnPlateau, Schedule, Warmup, schedule
 
 E = math.exp
-CASES = {  # settings, and values at steps: from the formulas by hand
+CASES: dict[
+    str, tuple[dict[str, Any], dict[int, float]]
+] = {  # settings, and values at steps: from the formulas by hand
     "constant": ({"value": 0.3}, {0: 0.3, 100: 0.3}),
     # η₀ exp(-c ⌈t/k⌉), η₀ / (1 + c t), η₀ / √(1 + c t)
     "exp_steps": (
@@ -113,7 +116,7 @@ def test_warmup_joins(name):
 def test_epochs():
     made = optim.Step(1.0, every=Epochs(1.5)).fit(1000, 10)
     assert made == optim.Step(1.0, every=15)
-    assert optim.Piecewise((1.0, 0.1), at=(Epochs(3),)).fit(100, 10).at == (30,)
+    assert optim.Piecewise((1.0, 0.1), at=(Epochs(3),)).fit(100, 10) == optim.Piecewise((1.0, 0.1), at=(30,))
     made = Warmup(Epochs(2), optim.Cosine(1.0)).fit(100, 10)
     assert made == Warmup(20, optim.Cosine(1.0, steps=80))
     assert Warmup(5, Warmup(5, optim.Cosine(1.0))).fit(30, 1)(30) == pytest.approx(0.0)

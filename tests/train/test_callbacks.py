@@ -8,12 +8,13 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pellucid import nn, optim, train
+from pellucid.train.divergence import Trouble
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
 R = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=60)
-HELD = rng.normal(size=(40, 3))
-HELD = (HELD, np.sin(2 * HELD[:, 0]))
+HELD_ROWS = rng.normal(size=(40, 3))
+HELD = (HELD_ROWS, np.sin(2 * HELD_ROWS[:, 0]))
 
 
 def model(lr=0.05, **options):
@@ -210,6 +211,7 @@ def test_divergence_is_located_and_the_last_good_parameters_are_kept():
         m.fit(X, R, epochs=50, verbose=False, callbacks=[keep])
     assert "smaller learning rate" in str(caught.value)
     trouble = caught.value.trouble
+    assert isinstance(trouble, Trouble)
     assert trouble.layer
     assert trouble.sizes
     assert trouble.step == len(good)

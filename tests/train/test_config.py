@@ -13,6 +13,7 @@ import subprocess
 import sys
 import typing
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def same_network(net, features=4, custom=None):
     return again
 
 
-LAYERS = {
+LAYERS: dict[str, list[nn.Layer]] = {
     "Activate": [nn.PReLU(0.1, shared=True), nn.Activate(nn.activation("soboleva").learning("b", "a").with_(a=2.0))],
     "Mixed": [nn.Mixed("relu", "prelu", nn.activation("elu").with_(alpha=2.0))],
     "Dense": [
@@ -359,7 +360,7 @@ def test_layers_of_ones_own():
 
 
 def test_a_class_called_like_one_of_pellucid():
-    own = dataclass(frozen=True)(
+    own: Any = dataclass(frozen=True)(
         type("Dense", (nn.Layer,), {"__call__": lambda self, p, x, ctx: x, "__module__": "mine"})
     )
     data = describe(own())

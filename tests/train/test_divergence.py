@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid import MLPRegressor, nn, optim, train
 from pellucid.estimators.training import NON_FINITE
 from pellucid.optim import Schedule
+from pellucid.train.divergence import ValidationTrouble
 from tests.both_engines import X as ROWS
 from tests.both_engines import both, each_engine
 
@@ -120,7 +121,9 @@ def test_a_validation_loss_that_is_not_finite_is_a_divergence(engine, policy, me
     if policy == "raise":
         with pytest.raises(train.Diverged, match=said) as caught:
             made.fit(X, Y, **settings)
-        assert caught.value.trouble.epoch == 1
+        trouble = caught.value.trouble
+        assert isinstance(trouble, ValidationTrouble)
+        assert trouble.epoch == 1
     else:
         made.fit(X, Y, on_divergence="stop", **settings)
     assert not np.isfinite(made.history["val_loss"][0])

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_any_metadata_and_name(metadata, name, tmp_path_factory):
 def test_strided_and_swapped_arrays(tmp_path):
     """safetensors takes the memory as it lies; these do not lie as they read."""
     grid = np.arange(12.0).reshape(3, 4)
-    arrays = {
+    arrays: dict[str, Any] = {
         "transposed": grid.T,
         "strided": grid[::2, ::-1],
         "big-endian": grid.astype(">f8"),
@@ -322,7 +323,8 @@ def test_two_writers_at_once(tmp_path):
     try:
         for child in children:
             child.stdout.readline()
-        seen, deadline = set(), time.monotonic() + 20
+        seen: set[bool] = set()
+        deadline = time.monotonic() + 20
         while seen != {True, False} and time.monotonic() < deadline:
             seen.add(check_whole(path) >= 1_000_000)
         alive = [child.poll() is None for child in children]

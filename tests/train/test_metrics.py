@@ -1,6 +1,7 @@
 """Every metric with every loss: what does not go together is refused when the model is made. Targets of one class."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_a_loss_of_ones_own_says_what_it_is_for():
 
 
 def test_monitors_of_estimators_are_looked_at_ahead_of_training():
-    seen = []
+    seen: list[Any] = []
     for estimator, y in (
         (MLPRegressor(monitor="accuracy", early_stopping=True, callbacks=[seen.append]), POSITIVE),
         (MLPRegressor(monitor="roc_auc", early_stopping=True, callbacks=[seen.append]), POSITIVE),

@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,7 +170,7 @@ def test_what_is_no_regular_file_is_refused_and_left_alone(write_to, tmp_path):
 def test_what_is_no_regular_file_is_not_read_either(open_it, tmp_path):
     """To open a pipe is to wait for ever; a device has no end."""
     for name, what in specials(tmp_path).items():
-        problems = []
+        problems: list[Any] = []
 
         def attempt(path=tmp_path / name, problems=problems):
             try:

@@ -135,7 +135,7 @@ def frame(view):
 
 def test_frames(monkeypatch):
     now = 100.0
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: now)
+    monkeypatch.setattr("time.perf_counter", lambda: now)
     view = ProgressView(50, 10, mode="bar", console=screen(terminal=True))
     view.start()
     assert frame(view)[0].startswith(" 0/50 epochs  ")
@@ -160,7 +160,7 @@ def test_frames(monkeypatch):
 
 def test_batches_are_looked_at_rarely(monkeypatch):
     now = 0.0
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: now)
+    monkeypatch.setattr("time.perf_counter", lambda: now)
     view = ProgressView(1, 1000, mode="bar", console=screen(terminal=True))
     view.start()
     seen = []

@@ -1,10 +1,13 @@
 """What easily goes wrong: callbacks used twice, directions of metrics, lengths of schedules, finished runs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from pellucid import nn, optim, train
+from pellucid.train.files import read
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))
@@ -25,12 +28,14 @@ def same(a, b):
 
 
 def test_callbacks_forget_between_runs(tmp_path):
-    make = lambda: [
-        train.EarlyStopping(3),
-        train.Plateau(optim.ReduceOnPlateau(factor=0.1, patience=1)),
-        train.LearningRateLogger(),
-        train.Checkpoint(tmp_path / "best.ckpt", best=True),
-    ]
+    def make() -> list[Any]:
+        return [
+            train.EarlyStopping(3),
+            train.Plateau(optim.ReduceOnPlateau(factor=0.1, patience=1)),
+            train.LearningRateLogger(),
+            train.Checkpoint(tmp_path / "best.ckpt", best=True),
+        ]
+
     used = make()
     fit(model(optim.Adam(0.5)), X, R, callbacks=used, epochs=12)
     a, b = model(), model()
@@ -132,7 +137,7 @@ def test_two_checkpoints_know_each_other(tmp_path):
         resume=tmp_path / "run.ckpt",
         epochs=6,
     )
-    assert train.checkpoint.read(tmp_path / "best.ckpt", "checkpoint")[1]["epoch"] == 3
+    assert read(tmp_path / "best.ckpt", "checkpoint")[1]["epoch"] == 3
 
 
 @pytest.mark.parametrize(
@@ -207,7 +212,8 @@ def test_rate_finder_with_negative_losses():
 def test_settings_are_checked():
     with pytest.raises(ValueError, match=r"no number called 'hidden9\.dropout\.rate'"):
         model(settings={"hidden9.dropout.rate": 0.5})
-    m = train.Model(nn.mlp((8,), 1, dropout=0.5), "huber", settings={"hidden1.dropout.rate": 0.0, "loss.delta": 0.5})
+    settings: Any = {"hidden1.dropout.rate": 0.0, "loss.delta": 0.5}
+    m = train.Model(nn.mlp((8,), 1, dropout=0.5), "huber", settings=settings)
     fit(m, X, R, epochs=1)
 
 

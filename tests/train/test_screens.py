@@ -5,6 +5,7 @@ import sys
 import types
 import warnings
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ class Notebook:
         return types.SimpleNamespace(update=lambda bundle, raw: self.messages.append(("update", bundle)))
 
     def install(self, monkeypatch):
-        module = types.ModuleType("IPython")
+        module: Any = types.ModuleType("IPython")
         module.get_ipython = lambda: self.shell
         module.display = types.ModuleType("IPython.display")
         module.display.display = self.display
@@ -66,7 +67,7 @@ def test_a_fit_is_one_display(notebook, capfd, verbose):
 
 def test_fast_epochs_are_drawn_rarely(notebook, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(screens.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     view = ProgressView(10_000, None)
     view.start()
     for epoch in range(1, 10_001):

@@ -165,7 +165,7 @@ def test_one_message_before_a_long_compilation(monkeypatch, capsys, kernels, loa
                     announcement.announce(kernels, None)
 
     monkeypatch.setattr(announcement, "_told", False)
-    monkeypatch.setattr(announcement.sys, "modules", {"numba": None} if loaded else {})
+    monkeypatch.setattr(sys, "modules", {"numba": None} if loaded else {})
     contextvars.Context().run(work)  # the tests themselves are silent
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == lines

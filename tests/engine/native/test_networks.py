@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -208,7 +209,7 @@ def test_one_step_leaves_its_arguments_alone(norm, dtype):
     now = (params, state, optimizer.init(params))
     batch = (X.astype(dtype), CLASSES)
     graph = trainer.graph_of_step(Snapshot(*now), batch, numbers, {})
-    args = (now, batch, np.int64(3), numbers, {})
+    args: Any = (now, batch, np.int64(3), numbers, {})
     before = [np.array(leaf) for leaf in flatten(args)[0]]
     expected = flatten(reference.run(graph, *args))[0]
     for threads in (1, 2, 3):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,7 +141,7 @@ def test_explain_asks_for_the_open_sizes():
 
 
 def test_a_compiled_function_shows_its_program():
-    f = pel.compile(lambda x: np.tanh(x) @ x.T, engine="native")
+    f: Any = pel.compile(lambda x: np.tanh(x) @ x.T, engine="native")
     assert "tanh(x)" in str(f.program(np.ones((3, 4))))
 
 
@@ -150,7 +151,8 @@ def test_made_up_names_give_way_to_those_of_the_inputs():
     def f(a1, v1, c1):
         return np.tanh(a1 @ table) * v1 + np.sum(np.exp(v1) * 2.0 + c1)
 
-    shown = str(pel.compile(f, engine="native").program(np.ones((4, 3)), np.ones((4, 2)), 1.0))
+    compiled: Any = pel.compile(f, engine="native")
+    shown = str(compiled.program(np.ones((4, 3)), np.ones((4, 2)), 1.0))
     made = [line.split("=")[0].strip().split()[-1] for line in shown.splitlines() if " = " in line]
     assert len(made) == len(set(made))
     assert not {"a1", "v1", "c1"} & set(made)

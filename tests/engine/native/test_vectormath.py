@@ -61,7 +61,7 @@ def float32_grid() -> np.ndarray:
     """Every 4096th float32, and more where the functions do something."""
     rng = np.random.default_rng(0)
     patterns = (np.arange(0, 2**32, 4096, dtype=np.uint64) + rng.integers(0, 4096, 2**20, dtype=np.uint64)).astype("u4")
-    near = [rng.uniform(-s, s, 50_000) for s in (1e-3, 0.1, 1.0, 4.0, 15.0, 110.0, 1e4, 1e9)]
+    near: list[np.ndarray] = [rng.uniform(-s, s, 50_000) for s in (1e-3, 0.1, 1.0, 4.0, 15.0, 110.0, 1e4, 1e9)]
     near += [1.0 + rng.uniform(-0.5, 0.5, 50_000), np.arange(-2000, 2000) * (np.pi / 2)]
     return np.concatenate([patterns.view(np.float32), np.concatenate(near).astype(np.float32)])
 
@@ -129,24 +129,24 @@ def test_float64_agrees_with_numpy_and_scipy_on_many_numbers(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_special_values(name: str, dtype: type) -> None:
     largest, tiny, smallest = np.finfo(dtype).max, np.finfo(dtype).tiny, np.finfo(dtype).smallest_subnormal
-    x = np.array([np.nan, np.inf, 0.0, 1.0, 2.0, largest, tiny, smallest], dtype)
+    x: np.ndarray = np.array([np.nan, np.inf, 0.0, 1.0, 2.0, largest, tiny, smallest], dtype)
     x = np.concatenate([x, -x])
     if name in PERIODIC:
         x = x[~(np.abs(x) == largest)]
     with np.errstate(all="ignore"):
-        expected = REFERENCE[name](x.astype(np.float64)).astype(dtype)
-    eps = 4 * np.finfo(dtype).eps
-    np.testing.assert_allclose(evaluate(name, x), expected, rtol=eps, atol=smallest)
+        expected: np.ndarray = REFERENCE[name](x.astype(np.float64)).astype(dtype)
+    eps = 4 * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(evaluate(name, x), expected, rtol=eps, atol=float(smallest))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", sorted(PERIODIC))
 def test_angles_have_a_stated_limit(name: str, dtype: type) -> None:
-    x = np.array([ANGLE_MAX, -ANGLE_MAX, 1.001 * ANGLE_MAX, -1e30], dtype)
+    x: np.ndarray = np.array([ANGLE_MAX, -ANGLE_MAX, 1.001 * ANGLE_MAX, -1e30], dtype)
     with np.errstate(all="ignore"):
         expected = REFERENCE[name](x.astype(np.float64))
     expected[2:] = np.nan
-    np.testing.assert_allclose(evaluate(name, x), expected, rtol=4 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(evaluate(name, x), expected, rtol=4 * float(np.finfo(dtype).eps))
 
 
 @pytest.mark.parametrize("name", ["tanh", "sinh", "sin", "tan", "arctan", "erf", "cbrt"])

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from pellucid.graph.show.diagrams import dot, mermaid
 from pellucid.graph.show.drawing import KINDS, Box, Drawing
-from pellucid.graph.show.layout import Layout, Place, arrange, layers
+from pellucid.graph.show.layers import layers
+from pellucid.graph.show.layout import Layout, Place, arrange
 from pellucid.graph.show.svg import svg, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -34,7 +34,7 @@ def function_of(names: Sequence[str], outputs: int = 1) -> Callable[..., Any]:
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     apply.__name__ = "<lambda>"
-    apply.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    vars(apply)["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in names])
     return apply
 
 
@@ -96,8 +96,11 @@ def test_pictures_name_every_box_once(names: list[str], outputs: int) -> None:
 def run_program(text: str, *args: Any) -> Any:
     """What the printed program computes, if no name in it is given twice."""
     (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)
     arguments = [a.arg for a in function.args.args]
-    assigned = [statement.targets[0].id for statement in function.body if isinstance(statement, ast.Assign)]
+    targets = [statement.targets[0] for statement in function.body if isinstance(statement, ast.Assign)]
+    assigned = [target.id for target in targets if isinstance(target, ast.Name)]
+    assert len(assigned) == len(targets)
     assert all_different([function.name], arguments, assigned)
     space: dict[str, Any] = {"sin": np.sin, "exp": np.exp, "float64": float}
     exec(text, space)
