@@ -159,16 +159,16 @@ def test_what_cannot_be_compiled_runs_on_numpy_with_one_message():
 
 
 def test_the_engine_is_chosen_by_sizes(monkeypatch):
-    from pellucid.train.loop import native
+    from pellucid.train.loop import native_steps
 
     used = []
-    original = native.Compiled.__init__
+    original = native_steps.NativeSteps.__init__
 
     def noted(self, run, threads):
         used.append(run.plan.epochs)
         original(self, run, threads)
 
-    monkeypatch.setattr(native.Compiled, "__init__", noted)
+    monkeypatch.setattr(native_steps.NativeSteps, "__init__", noted)
     fitted("auto", epochs=2)
     assert used == []
     fitted("auto", epochs=2000, callbacks=[train.EarlyStopping(monitor="loss", patience=1, min_delta=1e9)])

@@ -138,7 +138,7 @@ def test_two_checkpoints_know_each_other(tmp_path):
         resume=tmp_path / "run.ckpt",
         epochs=6,
     )
-    assert train.checkpoint.read(tmp_path / "best.ckpt", "checkpoint")[1]["epoch"] == 3
+    assert train.callbacks.checkpoint.read(tmp_path / "best.ckpt", "checkpoint")[1]["epoch"] == 3
 
 
 @pytest.mark.parametrize(

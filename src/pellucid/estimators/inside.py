@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.chunks import CHUNK
 from pellucid.data.inputs import as_inputs
-from pellucid.data.sparse import CHUNK, dense
+from pellucid.data.sparse import dense
 from pellucid.estimators.build import layer_names
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.inputs import checked_rows

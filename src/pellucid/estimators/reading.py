@@ -13,8 +13,8 @@ import numpy as np
 
 from pellucid.errors import PellucidError
 from pellucid.train import Metric, Model
+from pellucid.train.files.entries import COUNTS, entry, must_match, short
 from pellucid.train.files.models import rebuilt
-from pellucid.train.files.plain import COUNTS, entry, must_match, short
 from pellucid.train.files.records import restore
 from pellucid.train.metrics import METRICS
 from pellucid.train.model import Progress

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.data import chunks
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
     from pellucid.engine.native.session import Session
     from pellucid.train.model import Model
 
-CHUNK = 8192
-"""Rows predicted at a time: memory stays bounded whatever the number of rows."""
 
-
-class Compiled:
+class CompiledNetwork:
     """The compiled network of a model: one session for scores, one for what the link makes of them."""
 
     def __init__(self) -> None:
@@ -38,22 +36,21 @@ class Compiled:
             self.sessions, self.threads, self.pid = {}, model.threads, os.getpid()
         arrays = [*params.values(), *state.values()]
         if len(arrays) != len(self.arrays) or not all(map(is_, arrays, self.arrays)):
-            made = [s for s in self.sessions.values() if s is not None]
-            if not all(session.reads(arrays) for session in made):
+            if not all(session.reads(arrays) for session in self.sessions.values() if session is not None):
                 self.sessions = {}
             self.arrays = arrays
         if what not in self.sessions:
-            self.sessions[what] = self._made(model, params, state, what)
-        found = self.sessions[what]
-        if found is not None and found.copied:
-            found.refresh(arrays)
-        return found
+            self.sessions[what] = self._new_session(model, params, state, what)
+        session = self.sessions[what]
+        if session is not None and session.copied:
+            session.refresh(arrays)
+        return session
 
     def __reduce__(self) -> Any:
         """A copy of a model compiles anew."""
-        return (Compiled, ())
+        return (CompiledNetwork, ())
 
-    def _made(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
+    def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         from pellucid.engine.native.fallback import tell
         from pellucid.engine.native.lower import CannotCompile
         from pellucid.engine.native.processors import default_threads
@@ -61,7 +58,7 @@ class Compiled:
 
         try:
             fixed = [np.asarray(a) for a in flatten((params, state))[0]]
-            return Session(_graph(model, params, state, what), fixed, CHUNK, model.threads or default_threads())
+            return Session(_graph(model, params, state, what), fixed, chunks.CHUNK, model.threads or default_threads())
         except CannotCompile as error:
             if what == "scores":  # else it may be the link alone: then the scores are computed by compiled code
                 tell("prediction", error)

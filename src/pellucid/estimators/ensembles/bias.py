@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.markup import Brief
-from pellucid.train.many import side_by_side
+from pellucid.train.side_by_side import side_by_side
 
 
 @dataclass(frozen=True, repr=False)

@@ -22,7 +22,7 @@ from pellucid.estimators.build import training_settings
 from pellucid.estimators.ensembles.shares import Share
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback, Run
-from pellucid.train.many import side_by_side
+from pellucid.train.side_by_side import side_by_side
 
 
 def make_member(estimator: Any, seed: int, threads: int | None = 1) -> Any:

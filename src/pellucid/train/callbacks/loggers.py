@@ -12,7 +12,7 @@ from pellucid.train.callbacks.progress import ProgressView
 from pellucid.train.callbacks.tensorboard import EventWriter
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
+    from pellucid.train.loop.run import Run
 
 Path = str | os.PathLike[str]
 
@@ -23,7 +23,7 @@ class ProgressBar(Callback):
     def __init__(self, mode: str = "auto", *, every_batch: bool = False) -> None:
         self.mode, self.every_batch = mode, every_batch
         self.view: ProgressView | None = None
-        self.before = 0.0
+        self.last_elapsed = 0.0
 
     def handles(self, event: str) -> bool:
         return super().handles(event) and (event != "batch_end" or self.every_batch)
@@ -31,7 +31,7 @@ class ProgressBar(Callback):
     def on_fit_begin(self, run: Run) -> None:
         self.view = ProgressView(run.plan.epochs, run.steps_per_epoch, mode=self.mode)  # type: ignore[arg-type]
         self.view.start(done=run.epoch - bool(run.batch))
-        self.before = run.elapsed
+        self.last_elapsed = run.elapsed
 
     def on_batch_end(self, run: Run) -> None:
         if self.view:
@@ -39,9 +39,9 @@ class ProgressBar(Callback):
 
     def on_epoch_end(self, run: Run) -> None:
         if self.view:
-            shown = {k: v for k, v in run.logs.items() if k not in ("epoch", "step", "lr", "objective")}
-            self.view.epoch(run.epoch, shown, run.lr, run.elapsed - self.before)
-            self.before = run.elapsed
+            numbers = {k: v for k, v in run.logs.items() if k not in ("epoch", "step", "lr", "objective")}
+            self.view.epoch(run.epoch, numbers, run.lr, run.elapsed - self.last_elapsed)
+            self.last_elapsed = run.elapsed
 
     def on_fit_end(self, run: Run) -> None:
         if self.view:
