@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import os
 import warnings
 from collections.abc import Sequence
@@ -28,9 +27,9 @@ from pellucid.nn.penalties import PerRow
 from pellucid.optim import Schedule
 from pellucid.optim import optimizer as find_optimizer
 from pellucid.train import model_views
-from pellucid.train.callbacks.callback import Callback, callback
+from pellucid.train.callbacks.callback import Callback
 from pellucid.train.callbacks.checkpoint import load_run
-from pellucid.train.callbacks.loggers import ProgressBar
+from pellucid.train.callbacks.loggers import with_progress
 from pellucid.train.history import History
 from pellucid.train.loop.engine import check_engine, choose, step_program
 from pellucid.train.loop.loop import train
@@ -38,7 +37,7 @@ from pellucid.train.loop.numpy_steps import NumpySteps
 from pellucid.train.loop.run import Plan, Run
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
-from pellucid.train.prediction import CompiledNetwork
+from pellucid.train.prediction import CompiledNetwork, evaluation
 from pellucid.train.schedules import checked_settings, resolved
 
 
@@ -188,7 +187,7 @@ class Model:
             check_number("a number of seconds from 0, or None for no limit", max_time=max_time)
         if epochs is None and steps is None and max_time is None:
             epochs = 10
-        listed = self._callbacks(callbacks, verbose)
+        listed = with_progress(callbacks, verbose)
         quiet = not verbose or verbose == "silent"
         start = self.params, self.state, self.features
         try:
@@ -268,14 +267,6 @@ class Model:
             rows=rows,
             columns=("epoch", "step", *means, "lr", *judged),
         )
-
-    def _callbacks(self, callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
-        if isinstance(callbacks, Callback) or callable(callbacks):
-            raise TypeError(f"callbacks is a list: write [{callbacks!r}]")
-        listed = [callback(c) for c in callbacks]
-        if verbose and not any(isinstance(c, ProgressBar) for c in listed):
-            listed.append(ProgressBar("auto" if verbose is True else str(verbose)))
-        return listed
 
     def prepare(
         self,
@@ -363,16 +354,7 @@ class Model:
         return summary(self.net, self.features)
 
     def _evaluate_rows(self, params: Any, state: Any, rows: Rows) -> dict[str, float]:
-        scores, total, weight = [], 0.0, 0.0
-        for batch in rows.chunks():
-            s = self._outcome(params, state, batch.X, "scores")
-            scores.append(s)
-            total, weight = total + float(self.loss(s, batch.y, batch.weights)) * batch.weight, weight + batch.weight
-        everything = np.concatenate(scores)
-        finite = all_finite(everything)  # metrics of scikit-learn raise where a number is none
-        return {"loss": total / weight} | {
-            m.name: m(rows.y, everything, self.loss, rows.weights) if finite else math.nan for m in self.metrics
-        }
+        return evaluation(lambda X: self._outcome(params, state, X, "scores"), self.loss, self.metrics, rows)
 
     def _predicted(self, X: Any, what: str) -> Any:
         ready = type(X) is np.ndarray and X.dtype == self.dtype and X.shape[1:] == self.features and bool(self.params)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.data import chunks
+from pellucid.data.inputs import all_finite
+from pellucid.data.rows import Rows
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
+from pellucid.nn import Loss
+from pellucid.train.metrics import Metric
 
 if TYPE_CHECKING:
     from pellucid.engine.native.session import Session
@@ -81,3 +87,16 @@ def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
         return record(outcome, tree_map(spec, params), tree_map(spec, state), X, name=what).simplify()
     except Exception as error:  # code of the user's may ask for values: NumPy has them, or raises what is wrong
         raise CannotCompile(f"it cannot be recorded ({error})") from error
+
+
+def evaluation(scores_of: Callable[[Any], Any], loss: Loss, metrics: Sequence[Metric], rows: Rows) -> dict[str, float]:
+    """The mean loss of rows and their metrics; `scores_of` gives the scores of a chunk of inputs."""
+    scores, total, weight = [], 0.0, 0.0
+    for batch in rows.chunks():
+        scores.append(scores_of(batch.X))
+        total += float(loss(scores[-1], batch.y, batch.weights)) * batch.weight
+        weight += batch.weight
+    everything = np.concatenate(scores)
+    finite = all_finite(everything)  # metrics of scikit-learn raise where a number is none
+    values = {m.name: m(rows.y, everything, loss, rows.weights) if finite else math.nan for m in metrics}
+    return {"loss": total / weight, **values}

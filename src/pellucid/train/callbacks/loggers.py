@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pellucid.amounts import is_count
-from pellucid.train.callbacks.callback import Callback
+from pellucid.train.callbacks.callback import Callback, callback
 from pellucid.train.callbacks.csv_file import CsvLog
 from pellucid.train.callbacks.progress import ProgressView
 from pellucid.train.callbacks.tensorboard import EventWriter
@@ -47,6 +48,16 @@ class ProgressBar(Callback):
         if self.view:
             self.view.finish(run.stopped)
             self.view = None
+
+
+def with_progress(callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
+    """The callbacks of a call, functions as such, with a progress bar where one is wanted and none is there."""
+    if isinstance(callbacks, Callback) or callable(callbacks):
+        raise TypeError(f"callbacks is a list: write [{callbacks!r}]")
+    listed = [callback(each) for each in callbacks]
+    if verbose and not any(isinstance(each, ProgressBar) for each in listed):
+        listed.append(ProgressBar("auto" if verbose is True else str(verbose)))
+    return listed
 
 
 class CSVLogger(Callback):
