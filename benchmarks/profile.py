@@ -19,7 +19,7 @@ from benchmarks.figures import Figure
 from pellucid.engine.native import cache, fixed
 from pellucid.engine.native.run import WORDS, execute
 from pellucid.engine.native.stepper import FLUSH, Stepper
-from pellucid.train.loop import native
+from pellucid.train.loop import native_steps
 
 
 def measure_profile(names: list[str], quick: bool = False) -> Iterator[Figure]:
@@ -45,17 +45,17 @@ def profile(case: TrainCase, seconds: float) -> Iterator[Figure]:
 def _stepper(fit: Callable[[], Any]) -> Stepper:
     """The stepper that a fit used."""
     found: list[Stepper] = []
-    original = native.stepper
+    original = native_steps.stepper
 
     def noted(*args: Any) -> Stepper:
         found.append(original(*args))
         return found[0]
 
-    native.stepper = noted
+    native_steps.stepper = noted
     try:
         fit()
     finally:
-        native.stepper = original
+        native_steps.stepper = original
     return found[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -117,9 +117,12 @@ WRONG_PARTS: list[tuple[dict[str, Any], str]] = [
     ({"training": TrainingSettings(ema=1.0)}, "EMA: decay is a number in"),
     ({"training": TrainingSettings(weight_decay=-1)}, "WeightDecay: rate is a number from 0"),
     ({"training": TrainingSettings(keep="best")}, "training.keep is 'first' or 'last', got 'best'"),
-    ({"training": TrainingSettings(groups=[3])}, r"training.groups is a list of optim.Group\(...\), got \[3\]"),
+    (
+        {"training": TrainingSettings(groups=cast(Any, [3]))},
+        r"training.groups is a list of optim.Group\(...\), got \[3\]",
+    ),
     ({"training": TrainingSettings(calibrate="x")}, "training.calibrate is True or False"),
-    ({"training": TrainingSettings(scheduled={"a": 0.1})}, "there is no number called 'a'"),
+    ({"training": TrainingSettings(scheduled=cast(Any, {"a": 0.1}))}, "there is no number called 'a'"),
     ({"training": TrainingSettings(resume="/no/such.ckpt")}, "/no/such.ckpt does not exist"),
 ]
 

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -359,7 +360,7 @@ def test_the_default_space_has_parameters_that_exist(estimator):
     optuna = pytest.importorskip("optuna")
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     for _ in range(20):
-        tried = default_space(study.ask(), estimator, rows=2000)
+        tried: Any = default_space(study.ask(), estimator, rows=2000)
         assert {name.partition("__")[0] for name in tried} <= set(estimator.get_params(deep=False))
         assert tried["batch_size"] <= 250
         # smoothed losses are no losses to compare by

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import special
 
 from pellucid import nn
 from pellucid.graph.numpy_api import log_softmax
+from pellucid.nn.losses.classes import CrossEntropy
 from pellucid.nn.losses.link import IDENTITY, LINKS, SIGMOID, SIGMOID_OR_SOFTMAX, SOFTMAX, Link, LinkKind
 from pellucid.train.files.records import ConfigError, describe, restore
 from pellucid.train.metrics import classes, is_classifier
@@ -121,7 +123,7 @@ class Tempered(nn.Loss):
     def each(self, s, y):
         return np.mean(squares(s, y), axis=1)
 
-    def link(self, scores):
+    def link(self, scores):  # type: ignore[override]
         return special.expit(scores / self.temperature)
 
 
@@ -129,7 +131,7 @@ class Tempered(nn.Loss):
 class Milder(Tempered):
     link_name = "milder"
 
-    def link(self, scores):
+    def link(self, scores):  # type: ignore[override]
         return 0.5 * super(Milder, self).link(scores)
 
 
@@ -141,27 +143,27 @@ class Designed(nn.Loss):
     def each(self, s, y):
         return np.mean(squares(s, y), axis=1)
 
-    link = staticmethod(design)
+    link = staticmethod(design)  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
-class Shared(type(nn.loss("cross_entropy"))):
-    def link(self, scores):
+class Shared(CrossEntropy):
+    def link(self, scores):  # type: ignore[override]
         return super().link(scores / 2.0)
 
 
 def test_a_class_of_ones_own_writes_a_method_and_a_text():
     s = RNG.normal(size=(4, 3))
-    loss = Tempered(3.0)
+    loss: Any = Tempered(3.0)
     assert loss.link.kind is LinkKind.PROBABILITY  # by the name of one of the table's links
     assert (loss.link_name, loss.link.name) == ("sigmoid", "sigmoid")
     assert_array_equal(loss.link(s), special.expit(s / 3.0))
-    milder = Milder(3.0)
+    milder: Any = Milder(3.0)
     assert (milder.link.name, milder.link.kind) == ("milder", LinkKind.PROBABILITY)  # as the one it replaces
     assert_array_equal(milder.link(s), 0.5 * special.expit(s / 3.0))
     assert not is_classifier(Designed())
     assert Designed().link == Link("my design, expensive", design, LinkKind.NUMBERS)
-    shared = Shared()
+    shared: Any = Shared()
     assert (shared.link_name, shared.link.kind) == ("softmax", LinkKind.PROBABILITIES)
     assert_allclose(shared.link(s), special.softmax(s / 2.0, axis=1))
     assert nn.Summed(shared).link == shared.link
@@ -232,7 +234,8 @@ def test_probabilities_of_ones_own_link():
     assert np.isfinite(logs).all()
     assert_array_equal(logs[1:], np.log(link.probabilities(s)[1:]))
     assert logs[0, 1] == np.log(np.finfo(np.float64).tiny)
-    three, rows = Shared(), RNG.normal(size=(5, 3))
+    three: Any = Shared()
+    rows = RNG.normal(size=(5, 3))
     assert_array_equal(three.link.probabilities(rows), three.link(rows))
     assert_array_equal(three.link.log_probabilities(rows), np.log(three.link(rows)))
     several = nn.loss(squares, link=halves, like="multilabel").link

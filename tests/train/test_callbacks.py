@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pellucid import nn, optim, train
-from pellucid.train.divergence import Trouble
+from pellucid.train.loop.divergence import Trouble
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))

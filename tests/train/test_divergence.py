@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid import MLPRegressor, nn, optim, train
 from pellucid.estimators.training import NON_FINITE
 from pellucid.optim import Schedule
-from pellucid.train.divergence import ValidationTrouble
+from pellucid.train.loop.divergence import ValidationTrouble
 from tests.both_engines import X as ROWS
 from tests.both_engines import both, each_engine
 

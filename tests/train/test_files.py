@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from pellucid.train.files import atomic
+from pellucid import whole_files
 from pellucid.train.files import container as files
 from pellucid.train.files.container import CheckpointError, newest, read, write
 from tests.processes import environment
@@ -344,7 +344,7 @@ def test_leftovers(tmp_path):
         path.write_bytes(b"half a checkpo")
     alive = tmp_path / ".a.ckpt.aaaaaaaaaaaaaaaa.tmp"
     with open(alive, "wb") as file:
-        assert atomic.lock(file)
+        assert whole_files.lock(file)
         file.write(b"half")
         file.flush()
         write(tmp_path / "a.ckpt", SMALL, {}, "model")

@@ -196,7 +196,7 @@ def test_prediction_in_chunks(monkeypatch):
     model = regressor()
     fit(model, X, R)
     whole = model.predict(X)
-    monkeypatch.setattr("pellucid.train.model.CHUNK", 7)
+    monkeypatch.setattr("pellucid.data.chunks.CHUNK", 7)
     assert_allclose(model.predict(X), whole, rtol=1e-5, atol=1e-6)
     assert model.evaluate(X, R)["loss"] == pytest.approx(np.mean((whole[:, 0] - R) ** 2), rel=1e-5)
 

@@ -140,16 +140,16 @@ def test_what_cannot_be_compiled_runs_on_numpy_with_one_message():
 
 
 def test_the_engine_is_chosen_by_sizes(monkeypatch):
-    from pellucid.train.loop import native
+    from pellucid.train.loop import native_steps
 
     used = []
-    original = native.Compiled.__init__
+    original = native_steps.NativeSteps.__init__
 
     def noted(self, run, threads):
         used.append(run.plan.epochs)
         original(self, run, threads)
 
-    monkeypatch.setattr(native.Compiled, "__init__", noted)
+    monkeypatch.setattr(native_steps.NativeSteps, "__init__", noted)
     fitted("auto", epochs=2)
     assert used == []
     fitted("auto", epochs=2000, callbacks=[train.EarlyStopping(monitor="loss", patience=1, min_delta=1e9)])
@@ -275,3 +275,26 @@ def test_a_resumed_run_stays_on_its_engine(tmp_path):
     rest.fit(X, Y, epochs=6, callbacks=[train.Checkpoint(tmp_path / "more.ckpt")], resume=tmp_path / "run.ckpt", **many)
     same(whole, rest)
     assert rest._compiled is not None
+
+
+def test_a_resumed_run_of_arrays_without_a_length_stays_on_numpy(tmp_path):
+    """Only a stream may not have gone on for long enough: arrays go on as they began."""
+
+    def until(epoch, end):
+        return lambda run: end() if run.epoch == epoch else None
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    def fit(engine, *callbacks, **options):
+        one = model(engine)
+        one.fit(X, Y, max_time=600, batch_size=16, verbose=False, callbacks=callbacks, **options)
+        return one
+
+    path, enough = tmp_path / "run.ckpt", until(4, lambda: "enough")
+    assert fit("auto", enough).compiled  # with no end in sight compiling pays
+    whole = fit("numpy", enough)
+    fit("numpy", train.Checkpoint(path), until(3, interrupt))
+    rest = fit("auto", train.Checkpoint(tmp_path / "more.ckpt"), enough, resume=path)
+    assert not rest.compiled
+    same(whole, rest)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pellucid import nn, optim, train
-from pellucid.train.files import read
+from pellucid.train.files.container import read
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))

@@ -94,9 +94,10 @@ def refuse_other_than_numbers(X: Any, who: str = "X") -> None:
         if what is not None:
             where = f"column {place}" if name is None else f"column {place} ({name!r})"
             example = next((value for value in np.asarray(column) if isinstance(value, str | bytes)), None)
-            seen = "" if example is None else f" (could not convert string to float: {example!r:.40})"
+            quote = "" if example is None else f" (could not convert string to float: {example!r:.40})"
             raise ShapeError(
-                f"{who}, {where}, has dtype {column.dtype}: a network takes numbers, not {what}{seen}. {REMEDIES[what]}"
+                f"{who}, {where}, has dtype {column.dtype}: a network takes numbers, not {what}{quote}. "
+                f"{REMEDIES[what]}"
             )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data import chunks
 from pellucid.data.inputs import as_inputs, refuse_containers
 from pellucid.data.weights import in_reach
 from pellucid.errors import DataWarning, ShapeError
@@ -82,6 +83,10 @@ class Rows:
             rows = slice(first, first + size)
             yield self.take(rows if order is None else order[rows])
 
+    def chunks(self) -> Iterator[Batch]:
+        """All rows, in order, in batches of bounded size."""
+        return self.batches(chunks.CHUNK)
+
     def order(self, seed: int | None, epoch: int) -> Any:
         """The numbers of the rows in the order of an epoch."""
         if seed is None:
@@ -91,7 +96,13 @@ class Rows:
 
 def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False) -> Rows:
     """Arrays checked and prepared, once. The weights of a `part` of the rows may all be 0."""
-    inputs = as_inputs(X, dtype)
+    return prepared_rows(as_inputs(X, dtype), y, weights, loss, outputs, dtype, part=part)
+
+
+def prepared_rows(
+    inputs: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False
+) -> Rows:
+    """The same, of inputs that `as_inputs` has looked at."""
     if not len(inputs):
         raise ShapeError("there are no rows to learn from: X is empty")
     refuse_containers(y, "y")

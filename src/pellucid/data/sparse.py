@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-CHUNK = 8192
-"""Rows predicted at a time."""
-
 MOST = 1 << 30
 """Bytes up to which a sparse matrix is trained on as a dense one."""
 

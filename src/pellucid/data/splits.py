@@ -19,36 +19,45 @@ def split_rows(
     for name, other in (("y", y), ("sample_weight", weights)):
         if other is not None and len(other) != n:
             raise ShapeError(f"X has {n} rows and {name} has {len(other)}: they must be the same samples")
-    train: Any
-    held: Any
     if isinstance(validation, float | np.floating):
-        from sklearn.model_selection import train_test_split
-
         if not 0 < validation < 1:
             raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
         labels = np.asarray(y) if stratify else None
         if labels is not None and min(np.unique(labels, return_counts=True)[1].tolist()) < 2:
             labels = None  # a class of a single row cannot be on both sides
-        train, held = train_test_split(np.arange(n), test_size=validation, stratify=labels, random_state=seed)
+        numbers = by_fraction(np.arange(n), float(validation), labels, seed)
     else:
-        if isinstance(validation, list) and validation and np.ndim(validation[0]):
-            raise ShapeError("validation as data is a tuple: write (X, y), not [X, y]")
-        held = np.asarray(validation)
-        if held.ndim != 1 or held.dtype.kind not in "iub":
-            raise ShapeError("validation is (X, y), a fraction such as 0.1, or the numbers of the rows to hold out")
-        if held.dtype.kind == "b" and len(held) != n:
-            raise ShapeError(f"validation as a mask has {n} entries, one for each row, got {len(held)}")
-        held = np.flatnonzero(held) if held.dtype.kind == "b" else np.unique(held)
-        if len(held) == n:
-            raise ShapeError("validation names all rows: none is left to learn from")
-        if len(held) == 0 or held.min() < 0 or held.max() >= n:
-            raise ShapeError(f"validation names rows from 0 to {n - 1}, got {held.min() if len(held) else 'none'} ...")
-        train = np.setdiff1d(np.arange(n), held)
+        numbers = by_number(validation, n)
+    train, held = ([None if a is None else take_rows(a, rows) for a in (X, y, weights)] for rows in numbers)
+    return (train[0], train[1], train[2]), (held[0], held[1], held[2])
 
-    def pick(a: Any, rows: Any) -> Any:
-        return None if a is None else take_rows(a, rows)
 
-    return (pick(X, train), pick(y, train), pick(weights, train)), (pick(X, held), pick(y, held), pick(weights, held))
+def by_fraction(rows: Any, fraction: float, strata: Any, seed: Any) -> tuple[Any, Any]:
+    """Row numbers to train on, and a random part of so large a share; `strata` are labels whose shares are kept.
+
+    `seed` is a number, or a generator of NumPy's older kind.
+    """
+    from sklearn.model_selection import train_test_split
+
+    train, held = train_test_split(rows, test_size=fraction, stratify=strata, random_state=seed)
+    return train, held
+
+
+def by_number(held: Any, n: int) -> tuple[Any, Any]:
+    """Numbers of rows to train on, and of those that are held out, named by their numbers or by a mask."""
+    if isinstance(held, list) and held and np.ndim(held[0]):
+        raise ShapeError("validation as data is a tuple: write (X, y), not [X, y]")
+    held = np.asarray(held)
+    if held.ndim != 1 or held.dtype.kind not in "iub":
+        raise ShapeError("validation is (X, y), a fraction such as 0.1, or the numbers of the rows to hold out")
+    if held.dtype.kind == "b" and len(held) != n:
+        raise ShapeError(f"validation as a mask has {n} entries, one for each row, got {len(held)}")
+    held = np.flatnonzero(held) if held.dtype.kind == "b" else np.unique(held)
+    if len(held) == n:
+        raise ShapeError("validation names all rows: none is left to learn from")
+    if len(held) == 0 or held.min() < 0 or held.max() >= n:
+        raise ShapeError(f"validation names rows from 0 to {n - 1}, got {held.min() if len(held) else 'none'} ...")
+    return np.setdiff1d(np.arange(n), held), held
 
 
 def take_rows(data: Any, rows: Any) -> Any:
@@ -67,21 +76,16 @@ def split(
     >>> [len(part[0]) for part in split(X, y, test=0.2, validation=0.2)]
     [6, 2, 2]
     """
-    from sklearn.model_selection import train_test_split
-
     check_number("a share in (0, 1)", 0, 1, above=True, test=test)
     check_number("a share in [0, 1 - test)", 0, 1 - test, validation=validation)
     check_whole(0, seed=seed)
     labels = np.asarray(y)
     by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU" if stratify is None else stratify
-    rows = np.arange(len(labels))
-    rest, tested = train_test_split(rows, test_size=test, stratify=labels if by_class else None, random_state=seed)
+    rest, tested = by_fraction(np.arange(len(labels)), test, labels if by_class else None, seed)
     parts = [rest, tested]
     if validation:
-        share = validation / (1 - test)
-        kept = labels[rest] if by_class else None
-        train, held = train_test_split(rest, test_size=share, stratify=kept, random_state=seed)
-        parts = [train, held, tested]
+        strata = labels[rest] if by_class else None
+        parts = [*by_fraction(rest, validation / (1 - test), strata, seed), tested]
     return tuple((take_rows(X, part), take_rows(y, part)) for part in parts)
 
 

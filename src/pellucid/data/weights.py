@@ -29,9 +29,16 @@ def in_reach(weights: Any, dtype: Any) -> tuple[Any, float]:
     return (np.asarray(weights, np.float64) / top).astype(dtype), top
 
 
-def class_weights(which: Any, y: Any, weights: Any = None) -> Any:
-    """Weights of rows by their classes, times those given: a dict, or "balanced" (n / (classes * count))."""
-    by_class = _by_class(which, y)
+def class_weights(which: Any, y: Any, weights: Any = None, *, others: float | None = None) -> Any:
+    """Weights of rows by their classes, times those of the rows: a dict, or "balanced" (n / (classes * count)).
+
+    `others` is the weight of classes that a dict does not name; without it there must be none. Not all classes that it
+    names need be in y. For several labels a row, y of shape (n, k), "balanced" is the product over the columns.
+
+    >>> class_weights({"rare": 3.0}, np.array(["rare", "usual"]), others=1.0)
+    array([3., 1.])
+    """
+    by_class = _by_class(which, np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y), others)
     if weights is None:
         return by_class
     n = len(by_class)
@@ -39,8 +46,9 @@ def class_weights(which: Any, y: Any, weights: Any = None) -> Any:
     return np.multiply(*factors)
 
 
-def _by_class(which: Any, y: Any) -> Any:
-    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+def _by_class(which: Any, labels: Any, others: float | None) -> Any:
+    if labels.ndim == 2 and which == "balanced" and others is not None:
+        return np.prod([_by_class(which, column, others) for column in labels.T], axis=0)
     if labels.ndim != 1:
         raise ShapeError(f"class_weight needs one label for each row, got y of shape {labels.shape}")
     if which == "balanced":
@@ -49,7 +57,7 @@ def _by_class(which: Any, y: Any) -> Any:
     if not isinstance(which, dict):
         raise ValueError(f"class_weight is 'balanced' or a dict of class and weight, got {which!r}")
     check_number("a number from 0", **{f"class_weight of {label!r}": weight for label, weight in which.items()})
-    missing = sorted(set(np.unique(labels).tolist()) - set(which))
-    if missing:
-        raise ValueError(f"class_weight has no weight for {missing}: give one for each class")
-    return np.array([which[label] for label in labels.tolist()], float)
+    unnamed = set(np.unique(labels).tolist()) - set(which)
+    if unnamed and others is None:
+        raise ValueError(f"class_weight has no weight for {sorted(unnamed)}: give one for each class")
+    return np.array([which.get(label, others) for label in labels.tolist()], float)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.data.inputs import as_inputs
-from pellucid.data.sparse import CHUNK, dense, is_sparse
+from pellucid.data.chunks import input_chunks
 from pellucid.data.types import Array, Matrix, Tree
 from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.convergence import Curves
@@ -40,14 +39,11 @@ class Fitted:
 
     def scores(self, X: Matrix) -> Array:
         """The network's output.   (n, features) -> (n, outputs)"""
-        if not is_sparse(X):
-            return np.asarray(self.model.scores(X))
-        return np.concatenate([self.model.scores(part) for part in self.parts(X)])
+        return np.asarray(self.model.scores(X))
 
     def parts(self, X: Matrix) -> list[Array]:
         """Dense parts of bounded size, in the network's precision."""
-        firsts = range(0, X.shape[0], CHUNK)
-        return [as_inputs(dense(X[first : first + CHUNK]), self.model.dtype, first) for first in firsts]
+        return list(input_chunks(X, self.model.dtype))
 
     # layers
 

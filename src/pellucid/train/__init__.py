@@ -21,10 +21,10 @@ from pellucid.train.lbfgs import fit_lbfgs as fit_lbfgs
 from pellucid.train.loop.divergence import Diverged as Diverged
 from pellucid.train.loop.ending import Ending as Ending
 from pellucid.train.loop.ending import EndingKind as EndingKind
-from pellucid.train.loop.loop import Run as Run
-from pellucid.train.many import fit_many as fit_many
+from pellucid.train.loop.run import Run as Run
 from pellucid.train.metrics import METRICS as METRICS
 from pellucid.train.metrics import Metric as Metric
 from pellucid.train.model import Model as Model
 from pellucid.train.rate_finder import RateCurve as RateCurve
 from pellucid.train.rate_finder import find_rate as find_rate
+from pellucid.train.side_by_side import fit_many as fit_many

@@ -72,15 +72,15 @@ def cross_validate(
         folds = (StratifiedKFold if by_class else KFold)(folds, shuffle=True, random_state=seed)
     rows = []
     for train, held in folds.split(X, labels, groups):
-        seen, unseen = take_rows(X, train), take_rows(X, held)
+        X_train, X_held = take_rows(X, train), take_rows(X, held)
         if prepare is not None:
-            fitted = clone(prepare).fit(seen)
-            seen, unseen = fitted.transform(seen), fitted.transform(unseen)
+            fitted = clone(prepare).fit(X_train)
+            X_train, X_held = fitted.transform(X_train), fitted.transform(X_held)
         model = make()
         weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
         own = copy.deepcopy(fit)  # each fold with callbacks of its own
-        history = model.fit(seen, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
+        history = model.fit(X_train, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
         if history.ending is not None and history.ending.kind is EndingKind.INTERRUPTED:
             raise KeyboardInterrupt
-        rows.append(model.evaluate(unseen, take_rows(y, held), weights[1]))
+        rows.append(model.evaluate(X_held, take_rows(y, held), weights[1]))
     return Folds(tuple(rows))

@@ -12,7 +12,7 @@ from typing import Any
 
 from pellucid.train import history_views
 from pellucid.train.files.atomic import write_atomically
-from pellucid.train.files.plain import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
+from pellucid.train.files.entries import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
 from pellucid.train.loop.ending import Ending, described, ending_of_text, restored
 
 

@@ -75,20 +75,20 @@ def plot(history: History, names: Sequence[str], best: str | None, ax: Any) -> A
         raise ValueError("the history has no epochs yet: there is nothing to draw")
     ax = axes(ax)
     epochs = [row["epoch"] for row in history.epochs]
-    drawn = [name for name in names if any(name in row for row in history.epochs)]
+    quantity_names = [name for name in names if any(name in row for row in history.epochs)]
     ends, marks = [], []
-    for name, colour in zip(drawn, cycle(COLOURS), strict=False):
+    for name, colour in zip(quantity_names, cycle(COLOURS), strict=False):
         values = [math.nan if value is None else value for value in history[name]]
         ax.plot(epochs, values, color=colour, lw=2, marker="o" if len(epochs) == 1 else None)
         ends.append(end_of(epochs, values, name, colour))
     if best is not None:
         row = history.best(best)
-        if best in drawn:
+        if best in quantity_names:
             ax.plot([row["epoch"]], [row[best]], "o", color=INK, zorder=3)
         marks.append(Mark(row["epoch"], f"best {best}\n{row[best]:.4g}, epoch {row['epoch']}", INK))
     if history.ending is not None and not history.ending.complete:
         marks.append(Mark(epochs[-1], "stopped", GREY, ":"))
-    ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in drawn) else "")
+    ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in quantity_names) else "")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.margins(x=0)
     annotate(ax, ends, marks, weight="bold")

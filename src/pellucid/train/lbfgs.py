@@ -13,7 +13,7 @@ from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.history import History
 from pellucid.train.loop.divergence import Diverged, locate
 from pellucid.train.loop.ending import Ending, EndingKind
-from pellucid.train.loop.retreat import soundness
+from pellucid.train.loop.soundness import soundness
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured
 from pellucid.train.model import Model
 
@@ -51,14 +51,14 @@ def fit_lbfgs(
     check_number("a number from 0, or None for SciPy's", ftol=0.0 if ftol is None else ftol)
     check_whole(0, seed=seed)
     minimize: Any = scipy.optimize.minimize
-    before = model.params, model.state, model.features
-    data, _ = model._data(X, y, None, sample_weight, None, seed)
+    start = model.params, model.state, model.features
+    data, _ = model.prepare(X, y, sample_weight=sample_weight, seed=seed)
     if isinstance(data, Stream):
         raise TypeError("fit_lbfgs needs all rows at once: give arrays X and y, not batches")
     batch = next(data.batches(2**62))
     trainer = Trainer(model.net, model.loss, model.optimizer, model.penalty, key=seed)
     vector, back = flatten_parameters(model.params)
-    history = model._history(data, len(data))
+    history = model.new_history(data, len(data))
     history.columns = ("epoch", *mean_names(model.penalty))
     settings = {name: np.float64(s(0)) for name, s in model.settings.items()}
 
@@ -76,16 +76,19 @@ def fit_lbfgs(
         history.epochs.append({"epoch": len(history) + 1, **means})
 
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
-    found: Any = minimize(cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options)
-    made = Variables(back(found.x), model.state)
-    outcome = soundness(trainer, *made, [batch])
+    minimum: Any = minimize(
+        cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options
+    )
+    variables = Variables(back(minimum.x), model.state)
+    outcome = soundness(trainer, *variables, [batch])
     if not (outcome.predicts and outcome.learns):
-        now = Snapshot(*made, {})
-        trouble = locate(trainer, now, batch, len(history), settings, float(found.fun))
-        model.params, model.state, model.features = before
+        now = Snapshot(*variables, {})
+        trouble = locate(trainer, now, batch, len(history), settings, float(minimum.fun))
+        model.params, model.state, model.features = start
         raise Diverged(replace(trouble, kept="The model has the parameters that it had before."))
-    model.params, model.state = population_statistics(model.net, made, [batch.X])  # those that belong to the result
-    kind = EndingKind.CONVERGED if found.success else EndingKind.STEPS if found.status == 1 else EndingKind.FAILED
-    history.ending, history.converged = Ending(kind, str(found.message)), bool(found.success)
+    # statistics that belong to the result
+    model.params, model.state = population_statistics(model.net, variables, [batch.X])
+    kind = EndingKind.CONVERGED if minimum.success else EndingKind.STEPS if minimum.status == 1 else EndingKind.FAILED
+    history.ending, history.converged = Ending(kind, str(minimum.message)), bool(minimum.success)
     model.history = history
     return history

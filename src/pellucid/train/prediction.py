@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.data import chunks
+from pellucid.data.inputs import all_finite
+from pellucid.data.rows import Rows
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
+from pellucid.nn import Loss
+from pellucid.train.metrics import Metric
 
 if TYPE_CHECKING:
     from pellucid.engine.native.session import Session
     from pellucid.train.model import Model
 
-CHUNK = 8192
-"""Rows predicted at a time: memory stays bounded whatever the number of rows."""
 
-
-class Compiled:
+class CompiledNetwork:
     """The compiled network of a model: one session for scores, one for what the link makes of them."""
 
     def __init__(self) -> None:
@@ -38,22 +42,21 @@ class Compiled:
             self.sessions, self.threads, self.pid = {}, model.threads, os.getpid()
         arrays = [*params.values(), *state.values()]
         if len(arrays) != len(self.arrays) or not all(map(is_, arrays, self.arrays)):
-            made = [s for s in self.sessions.values() if s is not None]
-            if not all(session.reads(arrays) for session in made):
+            if not all(session.reads(arrays) for session in self.sessions.values() if session is not None):
                 self.sessions = {}
             self.arrays = arrays
         if what not in self.sessions:
-            self.sessions[what] = self._made(model, params, state, what)
-        found = self.sessions[what]
-        if found is not None and found.copied:
-            found.refresh(arrays)
-        return found
+            self.sessions[what] = self._new_session(model, params, state, what)
+        session = self.sessions[what]
+        if session is not None and session.copied:
+            session.refresh(arrays)
+        return session
 
     def __reduce__(self) -> Any:
         """A copy of a model compiles anew."""
-        return (Compiled, ())
+        return (CompiledNetwork, ())
 
-    def _made(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
+    def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         from pellucid.engine.native.fallback import tell
         from pellucid.engine.native.lower import CannotCompile
         from pellucid.engine.native.processors import default_threads
@@ -61,7 +64,7 @@ class Compiled:
 
         try:
             fixed = [np.asarray(a) for a in flatten((params, state))[0]]
-            return Session(_graph(model, params, state, what), fixed, CHUNK, model.threads or default_threads())
+            return Session(_graph(model, params, state, what), fixed, chunks.CHUNK, model.threads or default_threads())
         except CannotCompile as error:
             if what == "scores":  # else it may be the link alone: then the scores are computed by compiled code
                 tell("prediction", error)
@@ -84,3 +87,16 @@ def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
         return record(outcome, tree_map(spec, params), tree_map(spec, state), X, name=what).simplify()
     except Exception as error:  # code of the user's may ask for values: NumPy has them, or raises what is wrong
         raise CannotCompile(f"it cannot be recorded ({error})") from error
+
+
+def evaluation(scores_of: Callable[[Any], Any], loss: Loss, metrics: Sequence[Metric], rows: Rows) -> dict[str, float]:
+    """The mean loss of rows and their metrics; `scores_of` gives the scores of a chunk of inputs."""
+    scores, total, weight = [], 0.0, 0.0
+    for batch in rows.chunks():
+        scores.append(scores_of(batch.X))
+        total += float(loss(scores[-1], batch.y, batch.weights)) * batch.weight
+        weight += batch.weight
+    everything = np.concatenate(scores)
+    finite = all_finite(everything)  # metrics of scikit-learn raise where a number is none
+    values = {m.name: m(rows.y, everything, loss, rows.weights) if finite else math.nan for m in metrics}
+    return {"loss": total / weight, **values}

@@ -33,8 +33,8 @@ class RateCurve:
         ax = axes(ax)
         low, first = min(self.losses), self.losses[0]
         top = first + 0.3 * ((first - low) or abs(first) or 1.0)
-        seen = [loss if loss <= top else math.nan for loss in self.losses]
-        ax.plot(self.rates, seen, color=BLUE, lw=2, marker="o" if len(self.rates) == 1 else None)
+        shown_losses = [loss if loss <= top else math.nan for loss in self.losses]
+        ax.plot(self.rates, shown_losses, color=BLUE, lw=2, marker="o" if len(self.rates) == 1 else None)
         ax.set(xscale="log", xlabel="learning rate", ylabel="loss (smoothed)")
         ax.set_title("Rate finder: a tenth of where the loss is lowest", fontsize=11)
         annotate(ax, (), [Mark(self.suggestion, f"{self.suggestion:.2g}", ORANGE)])
@@ -75,7 +75,7 @@ def find_rate(
     trial = copy.copy(model)
     if not trial.params:
         trial.initialize(np.asarray(X), seed=seed)
-    data = rows_of(X, y, None, trial.loss, trial._outputs(), trial.dtype)
+    data = rows_of(X, y, None, trial.loss, trial.outputs, trial.dtype)
     tuned = trial.optimizer.fit(steps, data.count(batch_size) or 1)
     trainer = Trainer(trial.net, trial.loss, tuned, trial.penalty, key=seed)
     now = Snapshot(trial.params, trial.state, tuned.init(trial.params))

@@ -4,6 +4,7 @@ import gc
 import weakref
 
 import numpy as np
+import pytest
 
 import pellucid as pel
 from pellucid import nn, optim
@@ -19,33 +20,27 @@ def alive(*kinds: type) -> int:
     return sum(type(thing) in kinds for thing in gc.get_objects())
 
 
-def test_fits_with_ever_new_functions_leave_nothing_behind():
-    def fit(number: int) -> None:
-        scale = 1.0 + 0.01 * number
-        net = nn.mlp((4 + number % 7,), 1, activation=lambda z: np.tanh(scale * z))
-        model = pel.Model(net, "squared_error", optim.Adam(1e-3), engine="native")
-        model.fit(X, X[:, 0], epochs=1, batch_size=16 + number % 5, verbose=False)
-        model.predict(X)
-
-    for number in range(5):
-        fit(number)
-    before = alive(Graph, Program, Stepper)
-    for number in range(5, 15):
-        fit(number)
-    assert alive(Graph, Program, Stepper) <= before
+def with_a_new_function(number: int) -> None:
+    scale = 1.0 + 0.01 * number
+    net = nn.mlp((4 + number % 7,), 1, activation=lambda z: np.tanh(scale * z))
+    model = pel.Model(net, "squared_error", optim.Adam(1e-3), engine="native")
+    model.fit(X, X[:, 0], epochs=1, batch_size=16 + number % 5, verbose=False)
+    model.predict(X)
 
 
-def test_fits_with_ever_new_settings_of_our_own_are_bounded():
+def with_new_settings_of_our_own(number: int) -> None:
     """Graphs of our own parts are shared between fits; so many are kept, and no more."""
+    pel.Model(nn.mlp((2 + number,), 1), "squared_error", engine="native").fit(X, X[:, 0], epochs=1, verbose=False)
 
-    def fit(number: int) -> None:
-        model = pel.Model(nn.mlp((2 + number,), 1), "squared_error", engine="native")
-        model.fit(X, X[:, 0], epochs=1, verbose=False)
 
-    for number in range(40):
+@pytest.mark.parametrize(
+    ("fit", "first", "last"), [(with_a_new_function, 5, 15), (with_new_settings_of_our_own, 40, 60)]
+)
+def test_ever_new_fits_leave_nothing_behind(fit, first, last):
+    for number in range(first):
         fit(number)
     before = alive(Graph, Program, Stepper)
-    for number in range(40, 60):
+    for number in range(first, last):
         fit(number)
     assert alive(Graph, Program, Stepper) <= before
 

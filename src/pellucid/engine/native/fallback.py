@@ -38,7 +38,7 @@ def tell(what: str, error: CannotCompile) -> None:
         warnings.warn(message, FallbackWarning, stacklevel=3)
 
 
-def seconds(graph: Graph, sizes: Mapping[str, int], times: int = 1) -> float:
+def numpy_seconds(graph: Graph, sizes: Mapping[str, int], times: int = 1) -> float:
     """About how long the NumPy executor would take."""
     return times * (NODE * len(graph.operations) + flops(graph, sizes) / 3e10)
 
@@ -62,5 +62,5 @@ def run_where_it_pays(graph: Graph, *args: Any) -> Any:
     if any(type(leaf) is Tracer for leaf in flatten(args)[0]):
         return reference.run(graph, *args)
     _, sizes = graph.read_inputs(args)
-    worth = seconds(graph, sizes, times=100) > PAYS
+    worth = numpy_seconds(graph, sizes, times=100) > PAYS
     return run_or_fall_back(graph, *args) if worth else reference.run(graph, *args)

@@ -13,10 +13,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from pellucid.whole_files import sweep, write_whole
 
 PART = ".part-"
 """How names of files begin that are still being written."""
@@ -49,7 +46,7 @@ class PrivateFolder:
         _check(self.path, _made(self.path))
         if self.path not in _swept:
             _swept.add(self.path)
-            self._sweep()
+            sweep(self.path, lambda part: part.startswith(PART))
 
     def read(self, name: str) -> bytes | None:
         """The content of a file; None where there is none."""
@@ -72,52 +69,11 @@ class PrivateFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """A file that appears whole, or not at all, and is on the disk before it has its name."""
-        handle, part = self._part()
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(handle)
-                if fcntl is not None:  # renamed while it is locked, so that nobody takes it for a leftover
-                    os.replace(part, self.path / name)
-            if fcntl is None:
-                os.replace(part, self.path / name)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(part)
-            raise
+        write_whole(self.path / name, content, self._part)
 
-    def _part(self) -> tuple[int, str]:
-        """A new file, locked: the system takes the lock away when its writer dies."""
-        while True:
-            handle, part = tempfile.mkstemp(dir=self.path, prefix=PART)
-            if _locked(handle, wait=True) and not os.fstat(handle).st_nlink:
-                os.close(handle)  # another process swept it before it was locked
-                continue
-            return handle, part
-
-    def _sweep(self) -> None:
-        """Delete what killed processes were writing."""
-        for leftover in self.path.glob(f"{PART}*"):
-            with suppress(OSError):
-                if fcntl is None:  # Windows does not delete what somebody has open
-                    leftover.unlink()
-                    continue
-                handle = os.open(leftover, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-                try:
-                    if _locked(handle):
-                        leftover.unlink()
-                finally:
-                    os.close(handle)
-
-
-def _locked(handle: int, wait: bool = False) -> bool:
-    """Take the lock of a file; False where another process has it, or the file system has no locks."""
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            return True
-    return False
+    def _part(self) -> tuple[int, Path]:
+        handle, part = tempfile.mkstemp(dir=self.path, prefix=PART)
+        return handle, Path(part)
 
 
 def _walked(path: Path) -> Path:

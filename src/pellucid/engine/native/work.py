@@ -17,7 +17,7 @@ def flops(graph: Graph, sizes: Mapping[str, int]) -> int:
     return sum(_counts(graph, sizes))
 
 
-def seconds(graph: Graph, sizes: Mapping[str, int]) -> float:
+def compiled_seconds(graph: Graph, sizes: Mapping[str, int]) -> float:
     """About how long one thread takes for the compiled graph on a slow machine."""
     products, elements = _counts(graph, sizes)
     return products / 4e10 + elements / 1e9 + 1e-6

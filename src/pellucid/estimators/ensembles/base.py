@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -64,6 +65,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
     _default: type[Learner]  # members are copies of such a one
     _kind: type[Outputs]
     _reading: Outputs  # how outputs of members are read
+    estimators_: list[Any]  # estimators of any kind, with attributes of their own
     _numeric_target = False
 
     def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.protocols import Predictor
 from pellucid.markup import Brief
-from pellucid.train.many import side_by_side
+from pellucid.train.side_by_side import side_by_side
 
 
 @dataclass(frozen=True, repr=False)

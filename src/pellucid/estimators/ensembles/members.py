@@ -14,7 +14,7 @@ from pellucid.data.types import Array, Matrix
 from pellucid.estimators.ensembles.gathered_warnings import gathered_warnings
 from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.protocols import Learner
-from pellucid.train.many import side_by_side
+from pellucid.train.side_by_side import side_by_side
 
 
 def make_member(estimator: Learner, seed: int, threads: int | None = 1) -> Learner:

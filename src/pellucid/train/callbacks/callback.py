@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
+    from pellucid.train.loop.run import Run
 
 EVENTS = ("fit_begin", "epoch_begin", "gradients", "batch_end", "epoch_end", "checkpoint", "fit_end")
 

@@ -13,13 +13,13 @@ from pellucid.train.callbacks.callback import Callback
 from pellucid.train.callbacks.stopping import KeepsBest, better, direction, known_mode, watched
 from pellucid.train.files.atomic import regular
 from pellucid.train.files.container import CheckpointError, newest, read, write
-from pellucid.train.files.plain import must_match
+from pellucid.train.files.entries import must_match
 from pellucid.train.files.resume import must_be_the_same_run, position
 from pellucid.train.loop.ending import described
 from pellucid.train.loop.step import Snapshot
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
+    from pellucid.train.loop.run import Run
 
 KIND = "checkpoint"
 OTHER = "this model: it is a checkpoint of another network, loss or optimizer"
@@ -33,21 +33,21 @@ def save_run(run: Run, path: str | os.PathLike[str]) -> None:
         arrays |= {f"{part}/{name}": np.asarray(value) for name, value in tree.items()}
     remembered = []
     for i, callback in enumerate(with_state(run)):
-        plain, found = _without_arrays(callback.state(), f"callback{i}")
-        arrays |= found
+        plain, more_arrays = _without_arrays(callback.state(), f"callback{i}")
+        arrays |= more_arrays
         remembered.append({"name": callback.name, "meaning": _plain(callback.meaning()), "state": plain})
     metadata = {
-        "task": run.plan.task,
+        "task": run.task,
         **described(run.ending),
         "epoch": run.epoch,
         "step": run.step,
         "batch": run.batch,
-        "sums": run._sums,
-        "weight": run._weight,
+        "sums": run.sums,
+        "weight": run.weight,
         "factor": run.factor,
         "elapsed": run.elapsed,
-        "engine": run.trainer.engine,
-        "threads": run.threads,
+        "engine": run.steps.engine,
+        "threads": run.steps.threads,
         "history": _plain(run.history.epochs),
         "callbacks": remembered,
     }
@@ -70,22 +70,22 @@ def load_run(run: Run, path: str | os.PathLike[str]) -> None:
     for part, ours in (("params", run.now.params), ("state", run.now.state), ("rule", run.now.rule)):
         must_match(path, part, ours, trees[part], OTHER)
     must_be_the_same_run(run, data, path, with_state(run))
-    before = position(run, data, path)
-    for callback, noted in zip(with_state(run), data["callbacks"], strict=True):
-        _remember(callback, noted, arrays, run, path)
+    attributes = position(run, data, path)
+    for callback, memory in zip(with_state(run), data["callbacks"], strict=True):
+        _remember(callback, memory, arrays, run, path)
     run.now = Snapshot(trees["params"], trees["state"], trees["rule"])
-    vars(run).update(before)
+    vars(run).update(attributes)
 
 
-def _remember(callback: Callback, noted: dict[str, Any], arrays: dict[str, Any], run: Run, path: Any) -> None:
+def _remember(callback: Callback, memory: dict[str, Any], arrays: dict[str, Any], run: Run, path: Any) -> None:
     """Tell a callback what it knew; whatever is wrong with that is an error of the file."""
     try:
-        callback.load(_with_arrays(noted["state"], arrays))
+        callback.load(_with_arrays(memory["state"], arrays))
     except Exception as error:
         raise CheckpointError(f"{path}: what {callback.name} remembers cannot be read ({error!r:.200})") from error
     if isinstance(callback, KeepsBest) and callback.kept is not None:
-        for part, ours, kept in zip(("params", "state"), (run.now.params, run.now.state), callback.kept, strict=True):
-            must_match(path, f"the best {part} of {callback.name}:", ours, kept, OTHER)
+        for part, ours, theirs in zip(("params", "state"), (run.now.params, run.now.state), callback.kept, strict=True):
+            must_match(path, f"the best {part} of {callback.name}:", ours, theirs, OTHER)
 
 
 def with_state(run: Run) -> list[Callback]:
@@ -189,8 +189,8 @@ def _without_arrays(value: Any, path: str) -> tuple[Any, dict[str, Any]]:
 def _with_arrays(value: Any, arrays: dict[str, Any]) -> Any:
     if isinstance(value, dict):
         if set(value) == {ARRAY}:
-            found = arrays[value[ARRAY]]
-            return found[()] if found.ndim == 0 else found
+            array = arrays[value[ARRAY]]
+            return array[()] if array.ndim == 0 else array
         return {key: _with_arrays(item, arrays) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_arrays(item, arrays) for item in value]

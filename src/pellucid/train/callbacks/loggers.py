@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pellucid.amounts import is_count
-from pellucid.train.callbacks.callback import Callback
+from pellucid.train.callbacks.callback import Callback, callback
 from pellucid.train.callbacks.csv_file import CsvLog
 from pellucid.train.callbacks.progress import ProgressView
 from pellucid.train.callbacks.tensorboard import EventWriter
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
+    from pellucid.train.loop.run import Run
 
 Path = str | os.PathLike[str]
 
@@ -23,7 +24,7 @@ class ProgressBar(Callback):
     def __init__(self, mode: str = "auto", *, every_batch: bool = False) -> None:
         self.mode, self.every_batch = mode, every_batch
         self.view: ProgressView | None = None
-        self.before = 0.0
+        self.last_elapsed = 0.0
 
     def handles(self, event: str) -> bool:
         return super().handles(event) and (event != "batch_end" or self.every_batch)
@@ -31,7 +32,7 @@ class ProgressBar(Callback):
     def on_fit_begin(self, run: Run) -> None:
         self.view = ProgressView(run.plan.epochs, run.steps_per_epoch, mode=self.mode)  # type: ignore[arg-type]
         self.view.start(done=run.epoch - bool(run.batch))
-        self.before = run.elapsed
+        self.last_elapsed = run.elapsed
 
     def on_batch_end(self, run: Run) -> None:
         if self.view:
@@ -39,14 +40,24 @@ class ProgressBar(Callback):
 
     def on_epoch_end(self, run: Run) -> None:
         if self.view:
-            shown = {k: v for k, v in run.logs.items() if k not in ("epoch", "step", "lr", "objective")}
-            self.view.epoch(run.epoch, shown, run.lr, run.elapsed - self.before)
-            self.before = run.elapsed
+            numbers = {k: v for k, v in run.logs.items() if k not in ("epoch", "step", "lr", "objective")}
+            self.view.epoch(run.epoch, numbers, run.lr, run.elapsed - self.last_elapsed)
+            self.last_elapsed = run.elapsed
 
     def on_fit_end(self, run: Run) -> None:
         if self.view:
             self.view.finish(run.stopped)
             self.view = None
+
+
+def with_progress(callbacks: Sequence[Any], verbose: bool | str) -> list[Callback]:
+    """The callbacks of a call, functions as such, with a progress bar where one is wanted and none is there."""
+    if isinstance(callbacks, Callback) or callable(callbacks):
+        raise TypeError(f"callbacks is a list: write [{callbacks!r}]")
+    listed = [callback(each) for each in callbacks]
+    if verbose and not any(isinstance(each, ProgressBar) for each in listed):
+        listed.append(ProgressBar("auto" if verbose is True else str(verbose)))
+    return listed
 
 
 class CSVLogger(Callback):

@@ -219,8 +219,8 @@ class ProgressView:
     def _status(self) -> tuple[str, float | None, str]:
         """Words, the share that is done (None where nobody knows), and the time left or passed."""
         now, fraction = time.perf_counter(), min(self.step / self.steps, 1.0) if self.steps else 0.0
-        left = self._left(now, fraction) if self._running else None
-        clocked = clock(now - self._began) if left is None else f"{clock(left)} left"
+        seconds_left = self._left(now, fraction) if self._running else None
+        clocked = clock(now - self._began) if seconds_left is None else f"{clock(seconds_left)} left"
         if self.total:
             head = f"{self.done:>{len(str(self.total))}}/{self.total} epochs"
             return head, min((self.done + fraction) / self.total, 1.0), clocked
@@ -231,11 +231,11 @@ class ProgressView:
     def _draw(self, ending: str = "") -> None:
         """The notebook's display; with an ending for the last time."""
         head, share, clocked = self._status()
-        told = ", ".join(f"{name} {value}" for name, value in self._numbers.items())
+        numbers = ", ".join(f"{name} {value}" for name, value in self._numbers.items())
         text = ending or f"{head.strip()}, {clocked}"
         self._cell.show(
             lambda: progress_html(head, share, clocked, self._numbers, ending),
-            f"{text} ({told})" if told else text,
+            f"{text} ({numbers})" if numbers else text,
             last=bool(ending),
         )
 

@@ -9,17 +9,17 @@ from pellucid.amounts import is_count, is_number
 from pellucid.train.callbacks.callback import Callback
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
+    from pellucid.train.loop.run import Run
 
 
 def direction(run: Run, name: str, mode: str) -> str:
     """Is smaller or larger better? As said, or by what the run knows of the quantity."""
     if mode in ("min", "max"):
         return mode
-    known = run.history.modes.get(name, "?")
-    if known == "?":
+    better = run.history.modes.get(name, "?")
+    if better == "?":
         raise ValueError(f"is a larger or a smaller {name} better? Say mode='max' or mode='min'")
-    return known
+    return better
 
 
 def better(value: float, best: float | None, mode: str, min_delta: float = 0.0) -> bool:

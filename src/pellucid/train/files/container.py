@@ -23,7 +23,7 @@ from safetensors import SafetensorError
 
 from pellucid.train.files.atomic import CheckpointError as CheckpointError
 from pellucid.train.files.atomic import regular, write_atomically
-from pellucid.train.files.plain import MAPPING, TEXT, TEXTS, entry
+from pellucid.train.files.entries import MAPPING, TEXT, TEXTS, entry
 
 SCHEMA = 1
 ZEROS = "0" * 64
@@ -68,9 +68,9 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metada
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the metadata of a file of this kind; a CheckpointError if anything about it is wrong."""
-    arrays, metadata, found = _load(Path(path))
-    if found != kind:
-        raise CheckpointError(f"{path} holds a {found}, expected a {kind}: is it the right file?")
+    arrays, metadata, kind_there = _load(Path(path))
+    if kind_there != kind:
+        raise CheckpointError(f"{path} holds a {kind_there}, expected a {kind}: is it the right file?")
     return arrays, metadata
 
 
@@ -90,8 +90,8 @@ def newest(folder: str | os.PathLike[str], pattern: str = "*.ckpt", kind: str | 
     candidates = [path for path in Path(folder).glob(pattern) if path.is_file() and not path.name.endswith(".tmp")]
     for path in sorted(candidates, key=age, reverse=True):
         try:
-            found = _load(path)[2]
-            if kind in (None, found):
+            kind_there = _load(path)[2]
+            if kind in (None, kind_there):
                 return path
         except CheckpointError as error:
             warnings.warn(f"passed over: {error}", stacklevel=2)

@@ -15,7 +15,7 @@ from pellucid.engine.native.processors import usable
 from pellucid.errors import PellucidError
 from pellucid.graph.core.spec import Spec
 from pellucid.train.files.container import CheckpointError, read, write
-from pellucid.train.files.plain import COUNT, COUNTS, MAPPING, TEXTS, among, entry, maybe, must_match, short
+from pellucid.train.files.entries import COUNT, COUNTS, MAPPING, TEXTS, among, entry, maybe, must_match, short
 from pellucid.train.files.records import describe, restore
 from pellucid.train.metrics import METRICS
 from pellucid.train.model import Model
@@ -70,11 +70,11 @@ def rebuilt(arrays: Mapping[str, Any], data: Any, custom: Mapping[str, Any] | No
     try:
         model = _model(data, custom or {}, path)
         model.features = tuple(entry(data, "features", COUNTS, path))
-        stored: dict[str, dict[str, Any]] = {"params": {}, "state": {}}
+        trees: dict[str, dict[str, Any]] = {"params": {}, "state": {}}
         for key, value in arrays.items():
             part, _, name = key.partition("/")
-            stored[part][name] = value[()] if value.ndim == 0 else value
-        _must_belong(model, stored, path)
+            trees[part][name] = value[()] if value.ndim == 0 else value
+        _must_belong(model, trees, path)
         model.compiled = entry(
             data, "compiled", among(True, False), path, default=model.compiled
         )  # the same bits are predicted
@@ -82,8 +82,8 @@ def rebuilt(arrays: Mapping[str, Any], data: Any, custom: Mapping[str, Any] | No
         raise
     except Exception as error:  # what the classes of the file's records say to values that they never gave
         raise CheckpointError(f"{path}: a model cannot be made from what the file says ({error!r:.200})") from error
-    model.params, model.state = stored["params"], stored["state"]
-    model.history = model._history().restored(entry(data, "history", MAPPING, path), path)
+    model.params, model.state = trees["params"], trees["state"]
+    model.history = model.new_history().restored(entry(data, "history", MAPPING, path), path)
     return model
 
 
@@ -112,18 +112,18 @@ def _model(data: Any, custom: Mapping[str, Any], path: Any) -> Model:
 
 def _record(data: Any, name: str, kind: type, custom: Mapping[str, Any], path: Any) -> Any:
     """A record of this class."""
-    made = restore(entry(data, name, MAPPING, path), custom)
-    if not isinstance(made, kind):
-        raise CheckpointError(f"{path}: {name!r} is to be a {kind.__name__}, got {short(made)}")
-    return made
+    record = restore(entry(data, name, MAPPING, path), custom)
+    if not isinstance(record, kind):
+        raise CheckpointError(f"{path}: {name!r} is to be a {kind.__name__}, got {short(record)}")
+    return record
 
 
-def _must_belong(model: Model, stored: Mapping[str, dict[str, Any]], path: Any) -> None:
+def _must_belong(model: Model, trees: Mapping[str, dict[str, Any]], path: Any) -> None:
     """Are these the arrays of this network? Shapes are compared before anything of their size is made."""
     shapes: dict[str, dict[str, Any]] = {"params": {}, "state": {}}
     if model.features:
-        shapes["params"] = {name: made.shape for name, made in model.net.parameters(model.features).items()}
+        shapes["params"] = {name: parameter.shape for name, parameter in model.net.parameters(model.features).items()}
         shapes["state"] = {name: np.shape(start) for name, start in model.net.state(model.features).items()}
-    for part, arrays in stored.items():
+    for part, arrays in trees.items():
         expected = {name: Spec(shape, model.dtype) for name, shape in shapes[part].items()}
         must_match(path, part, expected, arrays, "the network that the file describes: it cannot be used")

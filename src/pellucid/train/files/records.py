@@ -81,6 +81,14 @@ def describe(record: Any) -> Any:
     return _write(record, type(record).__name__, {})
 
 
+def described_or_text(record: Any) -> Any:
+    """A record as plain data, or as text where it holds what cannot be stored."""
+    try:
+        return None if record is None else describe(record)
+    except ConfigError:
+        return repr(record)
+
+
 def _write(value: Any, where: str, own: dict[str, Any]) -> Any:
     """`own`: the user's functions and classes so far, by name."""
     if value is None or type(value) in (bool, int, str, np.str_):
@@ -96,7 +104,7 @@ def _write(value: Any, where: str, own: dict[str, Any]) -> Any:
     if (isinstance(value, np.generic) or type(value) is np.ndarray) and value.dtype.name in DTYPES:
         values = _write_all(np.ravel(value).tolist(), where, own)
         return {"type": "array", "dtype": value.dtype.name, "shape": list(value.shape), "values": values}
-    if isinstance(value, np.dtype | type) and any(value == known for known in DTYPES.values()):
+    if isinstance(value, np.dtype | type) and any(value == dtype for dtype in DTYPES.values()):
         return {"type": "dtype", "name": np.dtype(value).name}
     if isinstance(value, nn.Initializer):
         return _write_initializer(value, own)
@@ -122,14 +130,14 @@ def _write_all(values: Iterable[Any], where: str, own: dict[str, Any]) -> list[A
 
 def _write_record(record: Any, where: str, own: dict[str, Any]) -> dict[str, Any]:
     cls = type(record)
-    data = {"type": next((name for name, known in known_classes().items() if known is cls), "")}
+    data = {"type": next((name for name, candidate in known_classes().items() if candidate is cls), "")}
     if not data["type"]:  # the user's
-        name, taken = cls.__name__, {*known_classes(), *TAGS}
+        name, names_in_use = cls.__name__, {*known_classes(), *TAGS}
         ours = (
             base for base in reversed(cls.__mro__) if base.__module__.startswith("pellucid.") and base is not Record
         )
         bases = (base.__name__.lower() for base in ours)
-        data["type"] = _own_name(f"{cls.__module__}.{name}" if name in taken else name, cls, own)
+        data["type"] = _own_name(f"{cls.__module__}.{name}" if name in names_in_use else name, cls, own)
         data["is"] = next(bases, "record")  # for an error message; no field can be called by a keyword
     for one in fields(record):
         if one.name == "type":
@@ -150,8 +158,8 @@ def _write_activation(record: nn.Activation, where: str, own: dict[str, Any]) ->
 
 
 def _write_initializer(record: nn.Initializer, own: dict[str, Any]) -> dict[str, Any]:
-    for name, known in nn.INITIALIZERS.items():
-        if known.start is record.start and known == record:
+    for name, builtin in nn.INITIALIZERS.items():
+        if builtin.start is record.start and builtin == record:
             return {"type": "initializer", "name": name}
     ours = getattr(record.start, "__module__", "") in (initialisers.__name__, __name__)
     if ours and record.name.startswith("given"):
@@ -211,10 +219,10 @@ def _read(data: Any, custom: Mapping[str, Any], where: str) -> Any:
             return nn.Initializer("given (not stored: zeros)", _forgotten)
         case {"type": "initializer", "name": str(name)} if name in nn.INITIALIZERS:
             return nn.INITIALIZERS[name]
-        case {"type": "initializer", "name": str(name)} if found := INITIALIZER.fullmatch(name):
-            number = int if found[2].lstrip("-").isdigit() else float
+        case {"type": "initializer", "name": str(name)} if match := INITIALIZER.fullmatch(name):
+            number = int if match[2].lstrip("-").isdigit() else float
             kinds = {"constant": nn.constant, "normal": nn.normal, "uniform": nn.uniform}
-            return _built(where, lambda: kinds[found[1]](number(found[2])))
+            return _built(where, lambda: kinds[match[1]](number(match[2])))
         case {"type": "activation", "name": str(name)} if name in nn.ACTIVATIONS:
             return _read_activation(nn.ACTIVATIONS[name], data)
         case {"type": "link", "name": str(name), "kind": str(kind), "function": function} if kind in LINK_KINDS:
@@ -251,9 +259,9 @@ def _make(cls: Any, values: dict[str, Any]) -> Any:
     parameters = inspect.signature(cls).parameters.values()
     if all(one.kind is not one.VAR_POSITIONAL for one in parameters):
         return cls(**values)
-    named = {one.name for one in parameters if one.kind is not one.VAR_POSITIONAL}
+    names = {one.name for one in parameters if one.kind is not one.VAR_POSITIONAL}
     first = [values.pop(one.name) for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
-    (rest,) = (values.pop(name) for name in [*values] if name not in named)
+    (rest,) = (values.pop(name) for name in [*values] if name not in names)
     return cls(*first, *rest, **values)
 
 
@@ -278,8 +286,8 @@ def _forgotten(rng: np.random.Generator, shape: tuple[int, ...], fan_in: int, fa
 # checks
 
 
-def _only(who: str, data: dict[str, Any], known: set[str]) -> None:
-    for key in data.keys() - known - {"type"}:
+def _only(who: str, data: dict[str, Any], names: set[str]) -> None:
+    for key in data.keys() - names - {"type"}:
         raise ConfigError(f"{who} has no field {key!r:.200}: was the file written by a newer version?")
 
 

@@ -71,7 +71,7 @@ class Diverged(PellucidError, ArithmeticError):
 
 def locate(trainer: Any, now: Any, batch: Any, t: int, settings: Any, loss: float) -> Trouble:
     """Run the gradient once more, watching for the first value that is not finite."""
-    found: dict[str, Any] = {}
+    origin: dict[str, Any] = {}
     sizes: dict[int, float] = {}
     names: dict[int, str] = {}
 
@@ -80,9 +80,9 @@ def locate(trainer: Any, now: Any, batch: Any, t: int, settings: Any, loss: floa
         if value.dtype.kind != "f":
             return
         finite = np.isfinite(value)
-        if node.op is not None and not found and not np.all(finite) and all(p in sizes for p in node.parents):
-            before = [(names[p], sizes[p]) for p in dict.fromkeys(node.parents)]
-            found.update(layer=node.scope, operation=node.op.name, sizes=tuple(before))
+        if node.op is not None and not origin and not np.all(finite) and all(p in sizes for p in node.parents):
+            operands = [(names[p], sizes[p]) for p in dict.fromkeys(node.parents)]
+            origin.update(layer=node.scope, operation=node.op.name, sizes=tuple(operands))
         if np.all(finite):
             sizes[number] = float(np.max(np.abs(value), initial=0.0))
             names[number] = node.name or (
@@ -95,8 +95,8 @@ def locate(trainer: Any, now: Any, batch: Any, t: int, settings: Any, loss: floa
     return Trouble(
         t,
         loss,
-        found.get("layer", ""),
-        found.get("operation", "the update"),
-        found.get("sizes", ()),
+        origin.get("layer", ""),
+        origin.get("operation", "the update"),
+        origin.get("sizes", ()),
         tuple((k, size) for k, size in large if not size < 1e3),
     )

@@ -104,10 +104,10 @@ class Trainer:
             if isinstance(penalty, PerRow):
                 penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
             extra = penalty(p)
-            shown = extra
+            penalty_value = extra
             if np.dtype(getattr(extra, "dtype", type(extra))).kind != "f":  # a penalty may count; results are floats
-                shown = extra + np.zeros((), value.dtype)
-            return value + extra, (after, {"loss": value, "penalty": shown})
+                penalty_value = extra + np.zeros((), value.dtype)
+            return value + extra, (after, {"loss": value, "penalty": penalty_value})
 
         return value_and_grad(cost, has_aux=True, warn=False)(params)
 
@@ -200,6 +200,11 @@ def measured(objective: Any, size: Any, reach: Any, parts: Mapping[str, Any]) ->
     """The numbers as a step gives them: norms squared."""
     norms = (float(np.sqrt(size)), float(np.sqrt(reach)))
     return Measured(float(objective), *norms, {name: float(value) for name, value in parts.items()})
+
+
+def float64s(numbers: Mapping[str, float]) -> Arrays:
+    """Numbers as a step takes them."""
+    return {name: np.float64(number) for name, number in numbers.items()}
 
 
 def squared_norm(arrays: Arrays) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from pellucid import Model, nn
 from pellucid.train.loop.ending import INTERRUPTED
 from pellucid.train.loop.loop import HALT
-from pellucid.train.many import side_by_side
+from pellucid.train.side_by_side import side_by_side
 
 
 def test_results_come_in_the_order_of_the_works():

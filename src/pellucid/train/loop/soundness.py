@@ -1,4 +1,4 @@
-"""Where a run that diverged goes back to: the last parameters whose predictions are finite."""
+"""What parameters are good for, and where a run that diverged goes back to: the last whose predictions are finite."""
 
 from __future__ import annotations
 
@@ -10,23 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.data.rows import Batch
-from pellucid.train.loop.step import Snapshot
+from pellucid.train.loop.steps import Mark
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
-
-CHUNK = 8192
-"""Rows that are looked at together."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A place in a run to which it can go back. Without a snapshot the engine has to find the state again."""
-
-    epoch: int
-    step: int
-    batch: int
-    now: Snapshot | None
+    from pellucid.train.loop.run import Run
 
 
 @dataclass(frozen=True, order=True)
@@ -69,7 +56,7 @@ def go_back(run: Run, batch: Batch | None = None) -> str:
     for mark in (here, *reversed(run.begins)):
         if mark is not here:
             run.return_to(mark)
-        places.append((sound(run, *run.glance(), batch), mark))
+        places.append((soundness_of(run, *run.prediction_view, batch), mark))
         if places[-1][0].predicts and places[-1][0].learns:
             break
     best, mark = max(places, key=lambda place: place[0])  # the latest among equals
@@ -87,11 +74,11 @@ def go_back(run: Run, batch: Batch | None = None) -> str:
     return f"The last parameters give predictions or losses that are not finite: those {when} are kept."
 
 
-def sound(run: Run, params: Any, state: Any, batch: Batch | None = None) -> Soundness:
+def soundness_of(run: Run, params: Any, state: Any, batch: Batch | None = None) -> Soundness:
     """Of all rows to train on and to check; where batches come from outside, of the first and the next one."""
     data, held = run.plan.data, run.plan.validation
     parts: list[Iterable[Batch]] = [] if batch is None else [[batch]]
-    parts.append(data.example.batches(CHUNK))
+    parts.append(data.example.chunks())
     if held is not None:
-        parts.append(held.batches(CHUNK))
+        parts.append(held.chunks())
     return soundness(run.trainer, params, state, chain.from_iterable(parts))

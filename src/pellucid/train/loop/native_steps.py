@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +18,15 @@ from pellucid.data.rows import Rows
 from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import Roles, release, stepper
-from pellucid.engine.native.work import seconds, threads_for
+from pellucid.engine.native.work import compiled_seconds, threads_for
+from pellucid.errors import PellucidError
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.loop.divergence import locate
 from pellucid.train.loop.step import RESULTS, Snapshot
 
 if TYPE_CHECKING:
-    from pellucid.train.loop.loop import Run
+    from pellucid.train.loop.run import Run
 
 AHEAD = 1_000_000
 """Row numbers that may be drawn ahead of time."""
@@ -33,7 +34,7 @@ AHEAD = 1_000_000
 LARGE = 8 << 20
 """Bytes of a step from which its parameters become the model's as they lie."""
 
-CHUNK = 0.25
+PERIOD = 0.25
 """Seconds, about, between two looks at the clock and the keyboard."""
 
 
@@ -58,45 +59,40 @@ class Epoch:
     sums: Any
 
 
-class Compiled:
+class NativeSteps:
     """The compiled step of a run, with its state."""
 
+    engine = "native"
+
     def __init__(self, run: Run, threads: int) -> None:
-        data = run.plan.data.example
+        data, start = run.plan.data.example, run.now
         self.available = threads
         self.epoch, self.begin = run.epoch + (not run.batch), run.step - run.batch  # the first epoch and its first step
         self.skipped = 0  # batches of the epoch that came before those of the source
         self._bind(run, data, min(run.plan.batch_size, len(data)))
         self.feed(data)
         self.means = [RESULTS.index(name) for name in run.means] if len(run.means) > 1 else [0]  # columns of results
-        self.trees = [flatten(tree)[1] for tree in (run.now.params, run.now.state, run.now.rule)]
+        self.trees = [flatten(tree)[1] for tree in (start.params, start.state, start.rule)]
         self.factors: list[tuple[int, float]] = []
         self.words: Any = None
-        self.given = False
-        self.noted = math.nan  # the factor with which the run's numbers were last computed
+        self.words_factor = math.nan  # the factor of the rate in those words
+        self.noted_factor = math.nan  # the factor with which the run's numbers were last computed
+        self.given_away = False
         self.ahead: dict[int, Epoch] = {}  # what has been run but not noted
-        self.factor = math.nan
         self.constant = run.trainer.optimizer.constant and not run.plan.settings
-        self.put(run.now, run)
+        self.load(start, run)
         if not run.step:  # a rule's first state can be made again, so nobody keeps it
-            self.past = [Position(Snapshot(run.now.params, run.now.state, {}), 0)]
-        run.start = self.past[-1].now
-        run.trainer.engine = "native"
-        run.touch()
-
-    @property
-    def threads(self) -> int:
-        """How many the step runs on."""
-        return self.stepper.threads
+            self.past = [Position(replace(start, rule={}), 0)]
 
     def _bind(self, run: Run, data: Rows, rows: int) -> None:
         """The step for batches of up to so many rows of such data."""
         self.rows = rows
         graph = graph_of(run, data)
         sizes = {"n": rows}
-        who = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
-        self.stepper = stepper(graph, who, rows, threads_for(graph, sizes, self.available))
-        self.chunk = max(1, int(CHUNK / seconds(graph, sizes)))
+        places = roles(graph, check=run.plan.on_divergence != "ignore", checked=run.trainer.ours)
+        self.stepper = stepper(graph, places, rows, threads_for(graph, sizes, self.available))
+        self.threads = self.stepper.threads
+        self.chunk = max(1, int(PERIOD / compiled_seconds(graph, sizes)))
 
     def feed(self, data: Rows) -> None:
         """The rows from which batches are gathered."""
@@ -114,34 +110,50 @@ class Compiled:
 
     # the state
 
-    def put(self, now: Snapshot, run: Run) -> None:
-        """Go on from here."""
-        self.stepper.load([leaf for tree in (now.params, now.state, now.rule) for leaf in flatten(tree)[0]])
-        self.past = [Position(now, run.step)]
-
-    def take(self, run: Run) -> Snapshot:
-        """A copy of the state as it is now."""
+    def snapshot(self, run: Run) -> Snapshot:
+        """A copy of the state; the one that was made last, where no step was made since."""
         self.catch_up(run)
-        now = self._nest(self.stepper.read())
-        self.past.append(Position(now, run.step))
-        known = [position.step for position in self.past]
-        needed = {max((s for s in known if s <= mark.step), default=known[0]) for mark in run.begins} | {run.step}
+        state = self.mark(run)
+        if state is not None:
+            return self._with_rule(state, run)
+        state = self._nest(self.stepper.read())
+        self.past.append(Position(state, run.step))
+        steps = [position.step for position in self.past]
+        needed = {max((s for s in steps if s <= mark.step), default=steps[0]) for mark in run.begins} | {run.step}
         self.past = [position for position in self.past if position.step in needed]
-        return now
+        return state
 
-    def hand_over(self) -> bool:
+    def mark(self, run: Run) -> Snapshot | None:
+        if not self.past:
+            raise PellucidError("the run is over: its parameters are in the model")
+        return self.past[-1].now if self.past[-1].step == run.step else None
+
+    def view(self, run: Run) -> Snapshot:
+        return self._nest(self.stepper.look())
+
+    def load(self, state: Snapshot | None, run: Run) -> None:
+        """Steps are repeated where there is no snapshot of the state."""
+        if state is not None:
+            self._put(state)
+            self.past = [Position(state, run.step)]
+            return
+        self.past = [position for position in self.past if position.step <= run.step] or self.past[:1]
+        self._repeat(run)
+
+    def last(self, run: Run) -> Snapshot:
         """Large arrays are given away instead of being copied."""
-        self.given = self.stepper.bytes > LARGE
-        return self.given
+        self.given_away = self.mark(run) is None and self.stepper.bytes > LARGE
+        return self.view(run) if self.given_away else self.snapshot(run)
 
     def close(self) -> None:
-        """The run is over: the memory may serve another."""
-        if not self.given:
+        """The memory may serve another run."""
+        if not self.given_away:
             release(self.stepper)
+        self.past = []
+        del self.stepper
 
-    def look(self) -> Snapshot:
-        """The state where it lies: to be read at once, not kept."""
-        return self._nest(self.stepper.look())
+    def _put(self, state: Snapshot) -> None:
+        self.stepper.load([leaf for tree in (state.params, state.state, state.rule) for leaf in flatten(tree)[0]])
 
     def _nest(self, leaves: list[Any]) -> Snapshot:
         parts, at = [], 0
@@ -150,10 +162,12 @@ class Compiled:
             at += tree.size
         return Snapshot(*parts)
 
+    def _with_rule(self, state: Snapshot, run: Run) -> Snapshot:
+        return state if state.rule else replace(state, rule=run.trainer.optimizer.init(state.params))
+
     # the steps
 
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
-        """The rest of the epoch, part by part. Was the last step of each part made?"""
         if run.epoch not in self.ahead and self._nobody_looks(run, listening):
             self._run_ahead(run)
         if run.epoch in self.ahead:
@@ -169,8 +183,8 @@ class Compiled:
             with uninterrupted():
                 self._keep_factor(run)
                 results, reached = self.stepper.run(order[None], first, last, words)
-                made = self._note(run, order, results, first, reached, last)
-            yield made
+                taken = self._note(run, order, results, first, reached, last)
+            yield taken
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         """Is there nothing to do between epochs but to note the loss?"""
@@ -218,12 +232,10 @@ class Compiled:
 
     def _note_ahead(self, run: Run, epoch: int) -> bool:
         """Note an epoch that has been run already."""
-        done = self.ahead.pop(epoch)
-        if done.sums is None or run._weight:
-            return self._note(run, done.order, done.results, 0, done.reached, len(done.results))
-        run.touch()
-        self._put_sums(run, done.sums)
-        self._note_last(run, done.results[-1], self.count)
+        epoch_run = self.ahead.pop(epoch)
+        if epoch_run.sums is None or run.weight:
+            return self._note(run, epoch_run.order, epoch_run.results, 0, epoch_run.reached, len(epoch_run.results))
+        self._tell(run, self.count, epoch_run.sums, epoch_run.results[-1])
         return True
 
     def catch_up(self, run: Run) -> None:
@@ -236,55 +248,42 @@ class Compiled:
 
     def _note(self, run: Run, order: Any, results: Any, first: int, reached: int, last: int) -> bool:
         """Bring the run up to date; False where a step had to be given up."""
-        run.touch()
         end = min(reached + 1, last)
         steps = end - first
         if run.plan.on_divergence != "ignore":
             good = np.isfinite(results[first:end]).all(axis=1)
             steps = steps if good.all() else int(np.argmin(good))
         if steps:
-            made = results[first : first + steps]
+            numbers = results[first : first + steps]
             weights = self._weights(order, first, first + steps)
             # one after the other, so that the parts of an epoch do not matter
-            added = np.column_stack([made[:, self.means] * weights[:, None], weights])
-            before = [*run._sums.values(), run._weight]
-            self._put_sums(run, np.cumsum([before, *added], axis=0)[-1].tolist())
-            self._note_last(run, made[-1], steps)
+            summands = np.column_stack([numbers[:, self.means] * weights[:, None], weights])
+            sums = np.cumsum([[*run.sums.values(), run.weight], *summands], axis=0)[-1].tolist()
+            self._tell(run, steps, sums, numbers[-1])
         if first + steps == last:
             return True
         self.ahead.clear()
         if first + steps < reached:  # seen too late: the state is already beyond
-            self._again(run)
+            self._repeat(run)
         at = (run.batch - self.skipped) * self.rows
         batch = self.source.take(order[at : at + self.rows])
-        settings = numbers_at(run, run.step)[1]
-        trouble = locate(run.trainer, run.now, batch, run.step, settings, float(results[first + steps, 0]))
+        settings, loss = run.settings(run.step), float(results[first + steps, 0])
+        trouble = locate(run.trainer, run.now, batch, run.step, settings, loss)
         run.diverge(trouble, batch)
         return False
 
-    def _put_sums(self, run: Run, sums: list[float]) -> None:
-        run._sums, run._weight = dict(zip(run.means, sums, strict=False)), sums[-1]
+    def _tell(self, run: Run, steps: int, sums: list[float], results: Any) -> None:
+        """So many steps were made: the sums of the epoch so far (that of the weights last), the last one's results."""
+        if not self.constant or self.noted_factor != run.factor:
+            self.noted_factor = run.factor
+            run.numbers = run.rule_numbers(run.step + steps - 1)
+        loss, objective, gradient_norm = float(results[self.means[0]]), float(results[0]), float(np.sqrt(results[1]))
+        run.note(steps, dict(zip(run.means, sums, strict=False)), sums[-1], loss, objective, gradient_norm)
 
-    def _note_last(self, run: Run, results: Any, steps: int) -> None:
-        """After so many steps: the loss and the gradient of the last one."""
-        run.objective, run.gradient_norm = float(results[0]), float(np.sqrt(results[1]))
-        run.loss = float(results[self.means[0]])
-        if not self.constant or self.noted != run.factor:
-            self.noted = run.factor
-            run.numbers = numbers_of(run, run.step + steps - 1)
-        run.step, run.batch = run.step + steps, run.batch + steps
-
-    def rewind(self, run: Run) -> None:
-        """Be where the run says that it stands, further back than now."""
-        self.past = [position for position in self.past if position.step <= run.step] or self.past[:1]
-        self._again(run)
-
-    def _again(self, run: Run) -> None:
+    def _repeat(self, run: Run) -> None:
         """From the last snapshot to where the run stands."""
-        past, base = self.past, self.past[-1]
-        rule = base.now.rule or run.trainer.optimizer.init(base.now.params)
-        self.put(Snapshot(base.now.params, base.now.state, rule), run)
-        self.past = past
+        base = self.past[-1]
+        self._put(self._with_rule(base.now, run))
         step, count = base.step, self.count
         while step < run.step:
             epoch, batch = self.epoch + (step - self.begin) // count, (step - self.begin) % count
@@ -294,7 +293,6 @@ class Compiled:
             words = self._words(run, batch, last, step - batch, factor)
             self.stepper.run(self._order(run, epoch)[None], batch, last, words)
             step += last - batch
-        run.touch()
 
     def _order(self, run: Run, epoch: int) -> Any:
         seed = run.plan.seed if run.plan.shuffle else None
@@ -303,19 +301,16 @@ class Compiled:
     def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
         """Step number, rule's numbers and settings for each step, as 64-bit words."""
         if self.constant:  # nothing but the step's number changes
-            if self.words is None or len(self.words) < last or self.factor != factor:
-                given = numbers_at(run, 0, factor)[0]
-                self.words, self.factor = np.zeros((last, 1 + len(given)), np.int64), factor
-                self.words.view(np.float64)[:, 1:] = list(given.values())
+            if self.words is None or len(self.words) < last or self.words_factor != factor:
+                numbers = run.rule_numbers(0, factor)
+                self.words, self.words_factor = np.zeros((last, 1 + len(numbers)), np.int64), factor
+                self.words.view(np.float64)[:, 1:] = list(numbers.values())
             self.words[first:last, 0] = np.arange(offset + first, offset + last)
             return self.words
-        given, settings = numbers_at(run, offset + first, factor)
-        words = np.zeros((last, 1 + len(given) + len(settings)), np.int64)
+        rows = [[x for part in run.numbers_at(offset + k, factor) for x in part.values()] for k in range(first, last)]
+        words = np.zeros((last, 1 + len(rows[0])), np.int64)
         words[first:, 0] = np.arange(offset + first, offset + last)
-        floats = words.view(np.float64)
-        for k in range(first, last):
-            given, settings = numbers_at(run, offset + k, factor)
-            floats[k, 1:] = [*given.values(), *settings.values()]
+        words.view(np.float64)[first:, 1:] = rows
         return words
 
     def _weights(self, order: Any, first: int, last: int) -> Any:
@@ -331,20 +326,7 @@ class Compiled:
 
 def graph_of(run: Run, data: Rows) -> Graph:
     """The graph of a step of this run on batches of such data."""
-    return run.trainer.graph_of_step(run.now, data.arrays, *numbers_at(run, run.step))
-
-
-def numbers_of(run: Run, t: int, factor: float | None = None) -> dict[str, float]:
-    """The rule's numbers for the update after t updates."""
-    numbers = run.trainer.optimizer.numbers(t)
-    numbers["lr"] *= run.factor if factor is None else factor
-    return numbers
-
-
-def numbers_at(run: Run, t: int, factor: float | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same, and the scheduled settings, as the step takes them."""
-    given = {name: np.float64(value) for name, value in numbers_of(run, t, factor).items()}
-    return given, {name: np.float64(schedule(t)) for name, schedule in run.plan.settings.items()}
+    return run.trainer.graph_of_step(run.now, data.arrays, *run.numbers_at(run.step))
 
 
 def roles(graph: Graph, check: bool = True, checked: bool = False) -> Roles:

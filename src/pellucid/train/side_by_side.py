@@ -102,16 +102,16 @@ def fit_many(
     """
     if len({id(m) for m in models}) != len(models):
         raise ValueError("fit_many: a model is listed twice; each must be a model of its own")
-    for name, given in (("rows", rows), ("seeds", seeds)):
-        if given is not None and len(given) != len(models):
-            raise ShapeError(f"fit_many: {name} has {len(given)} entries for {len(models)} models: give one for each")
+    for name, entries in (("rows", rows), ("seeds", seeds)):
+        if entries is not None and len(entries) != len(models):
+            raise ShapeError(f"fit_many: {name} has {len(entries)} entries for {len(models)} models: give one for each")
 
     for seed in () if seeds is None else seeds:
         check_whole(0, **{"fit_many: a seed": seed})
 
     def work(i: int) -> History:
         model, own = models[i], copy.deepcopy({k: v for k, v in fit.items() if k == "callbacks"})
-        before, model.threads = model.threads, 1
+        threads_of_model, model.threads = model.threads, 1
         try:
             part = rows[i] if rows is not None else None
             weights = fit.get("sample_weight")
@@ -121,7 +121,7 @@ def fit_many(
             data = (X, y) if part is None else (take_rows(X, part), take_rows(y, part))
             return model.fit(*data, **{**fit, **own, **seed, "verbose": False})
         finally:
-            model.threads = before
+            model.threads = threads_of_model
 
     works = [partial(work, i) for i in range(len(models))]
     with silent(not verbose):

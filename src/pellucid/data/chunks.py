@@ -1,0 +1,35 @@
+"""Rows in parts: memory stays bounded, whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.inputs import as_inputs, refuse_containers
+
+CHUNK = 8192
+"""Rows of a part, at most."""
+
+
+def input_chunks(X: Any, dtype: Any) -> Iterator[Any]:
+    """Arrays of floats, checked, of an array, a data frame, lists of rows, or a sparse matrix.
+
+    They are converted part by part: a memory-mapped array stays on disk, a sparse matrix sparse. Of no rows there is
+    one part.
+
+    >>> [part.shape for part in input_chunks(np.ones((10_000, 2)), np.float32)]
+    [(8192, 2), (1808, 2)]
+    """
+    sparse = hasattr(X, "tocsr") and hasattr(X, "toarray")
+    if sparse:
+        X = X.tocsr()
+    else:
+        refuse_containers(X)
+        X = X if hasattr(X, "shape") or isinstance(X, list) else np.asarray(X)
+    count = len(X) if isinstance(X, list) else X.shape[0]
+    for first in range(0, max(count, 1), CHUNK):
+        rows = slice(first, first + CHUNK)
+        part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+        yield as_inputs(part.toarray() if sparse else part, dtype, first)

@@ -1,0 +1,76 @@
+"""What `fit` is given, as rows or batches that a network can be trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.inputs import as_inputs, refuse_containers
+from pellucid.data.rows import Rows, prepared_rows
+from pellucid.data.splits import split_rows
+from pellucid.data.streams import Stream, first_of, is_stream, parts_of
+from pellucid.data.weights import class_weights
+from pellucid.errors import ShapeError
+from pellucid.nn.losses.loss import Loss
+
+
+def training_data(
+    X: Any,
+    y: Any,
+    validation: Any,
+    weights: Any,
+    class_weight: Any,
+    *,
+    loss: Loss,
+    dtype: Any,
+    outputs_for: Callable[[Any], int | None],
+    stratify: bool,
+    seed: int,
+    several: bool,
+) -> tuple[Rows | Stream, Rows | None]:
+    """Rows (or batches from outside) to train on, and rows to check by, or None; every X is looked at once.
+
+    `outputs_for(inputs)` says how many outputs the network has for such inputs (n, ...), and raises where they are not
+    for it. `stratify` splits so that the classes keep their shares; `several` epochs read a stream more than once.
+    """
+    refuse_containers(X)
+    data: Rows | Stream
+    held = validation
+    if is_stream(X):
+        if y is not None or weights is not None or class_weight is not None:
+            raise TypeError("batches bring their own targets and weights: give them inside, (X, y, weights)")
+        first, begun = first_of(X, several)
+        inputs, y, weights = parts_of(first)
+        inputs = as_inputs(inputs, dtype)
+        outputs = outputs_for(inputs)
+        example = prepared_rows(inputs, y, weights, loss, outputs, dtype, part=True)
+        data = Stream(X, loss, outputs, dtype, example, [begun])
+        if validation is not None and not isinstance(validation, tuple):
+            raise TypeError("with batches from outside, validation is a tuple (X, y) of arrays")
+    else:
+        if y is None:
+            raise TypeError("fit needs y: model.fit(X, y), or batches (X, y)")
+        inputs = as_inputs(X, dtype)
+        if validation is not None and not isinstance(validation, tuple):
+            by_class = stratify and np.ndim(y) == 1
+            (inputs, y, weights), held = split_rows(validation, inputs, y, weights, stratify=by_class, seed=seed)
+        if class_weight is not None:  # of the training rows alone
+            weights = class_weights(class_weight, y, weights)
+        outputs = outputs_for(inputs)
+        data = prepared_rows(inputs, y, weights, loss, outputs, dtype)
+    if held is None:
+        return data, None
+    inputs, y, weights = (*held, None)[:3]
+    if held is validation:  # else a part of X
+        inputs = as_inputs(inputs, dtype)
+    return data, prepared_rows(inputs, y, weights, loss, outputs_for(inputs), dtype)
+
+
+def check_features(X: Any, features: tuple[int, ...]) -> None:
+    """Raise where samples have another shape than those that a model was made for, if it was made for any."""
+    if features and X.shape[1:] != features:
+        raise ShapeError(
+            f"the model was made for samples of shape {features}, got X of shape {X.shape}: other columns?"
+        )

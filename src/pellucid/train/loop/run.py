@@ -1,0 +1,232 @@
+"""A training run: what was asked for, where it stands, what it has seen. What must survive a resume is in `Run`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.rows import Batch, Rows
+from pellucid.data.streams import Stream
+from pellucid.optim import Schedule
+from pellucid.train.callbacks.callback import Callback, CallbackError
+from pellucid.train.files.resume import task_of
+from pellucid.train.history import History
+from pellucid.train.loop.divergence import Diverged, Trouble, ValidationTrouble
+from pellucid.train.loop.ending import Ending, EndingKind
+from pellucid.train.loop.soundness import go_back
+from pellucid.train.loop.step import Arrays, Snapshot, Trainer, float64s, mean_names
+from pellucid.train.loop.steps import Mark, Steps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for; it does not change during a run."""
+
+    data: Rows | Stream
+    validation: Rows | None = None
+    epochs: int | None = None
+    steps: int | None = None
+    batch_size: int = 32
+    seed: int = 0
+    shuffle: bool = True
+    max_time: float | None = None
+    on_divergence: str = "raise"
+    settings: dict[str, Schedule] = field(default_factory=dict)  # scheduled numbers of layers and loss
+    evaluate: Callable[[Any, Any, Rows], dict[str, float]] | None = None
+    metrics: tuple[str, ...] = ()  # what the validation rows are judged by
+    dtype: str = "float32"
+
+
+@dataclass
+class Run:
+    """A training run: where it stands, what it has seen. Callbacks read it, and may call `stop`.
+
+    `epoch` counts from 1 inside an epoch; `step` is the number of updates made; `batch` the number of the batch in
+    the epoch, from 1; `loss` that of the last batch, without the penalty, and `objective` with it; `logs` the row of
+    the epoch that just ended; `lr` the current learning rate.
+    """
+
+    plan: Plan
+    trainer: Trainer
+    steps: Steps
+    callbacks: Sequence[Callback]
+    history: History = field(default_factory=History)
+    epoch: int = 0
+    step: int = 0
+    batch: int = 0
+    loss: float = math.nan
+    objective: float = math.nan
+    gradient_norm: float = math.nan
+    logs: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
+    factor: float = 1.0  # of the learning rate, set by controllers such as ReduceOnPlateau
+    ending: Ending | None = None
+    elapsed: float = 0.0
+    final: tuple[Arrays, Arrays] | None = None  # (params, state) that a callback wants the model to end with
+    total: int | None = None  # steps, where that is known beforehand
+    resumed: tuple[str | None, int | None] = (None, None)  # engine and threads of the checkpoint that it goes on from
+    sums: dict[str, float] = field(default_factory=dict)  # of what the epoch has the mean of, times weights
+    weight: float = 0.0  # the sum of the weights
+    trouble: Trouble | ValidationTrouble | None = None  # what made it diverge
+    begins: tuple[Mark, ...] = ()  # where the run, the last epoch and this one began
+
+    def __post_init__(self) -> None:
+        self.sums = dict.fromkeys(self.means, 0.0)
+
+    # the state
+
+    @property
+    def now(self) -> Snapshot:
+        """Parameters, statistics and rule state as they are now."""
+        return self.steps.snapshot(self)
+
+    @now.setter
+    def now(self, snapshot: Snapshot) -> None:
+        self.steps.load(snapshot, self)
+
+    @property
+    def prediction(self) -> tuple[Arrays, Arrays]:
+        """Parameters and statistics as they would predict now (averages, where there are any)."""
+        return self._predicting(self.now)
+
+    @property
+    def prediction_view(self) -> tuple[Arrays, Arrays]:
+        """The same, to be used at once and not kept: nothing is copied."""
+        return self._predicting(self.steps.view(self))
+
+    def outcome(self) -> tuple[Arrays, Arrays]:
+        """The parameters and statistics that the model ends with; the engine's memory is given back."""
+        outcome = self._predicting(self.steps.last(self)) if self.final is None else self.final
+        self.steps.close()
+        return outcome
+
+    def _predicting(self, state: Snapshot) -> tuple[Arrays, Arrays]:
+        return self.trainer.optimizer.for_prediction(state.params, state.rule), state.state
+
+    # what a step takes
+
+    @property
+    def lr(self) -> float:
+        return self.numbers.get("lr", math.nan)
+
+    def rule_numbers(self, t: int, factor: float | None = None) -> dict[str, float]:
+        """The rule's numbers for the update after t updates, the rate times a factor (the run's, if none is said)."""
+        numbers = self.trainer.optimizer.numbers(t)
+        numbers["lr"] *= self.factor if factor is None else factor
+        return numbers
+
+    def settings(self, t: int) -> Arrays:
+        """The scheduled numbers of layers and loss after t updates."""
+        return {name: np.float64(schedule(t)) for name, schedule in self.plan.settings.items()}
+
+    def numbers_at(self, t: int, factor: float | None = None) -> tuple[Arrays, Arrays]:
+        """Both, as a step takes them."""
+        return float64s(self.rule_numbers(t, factor)), self.settings(t)
+
+    # where it stands
+
+    @functools.cached_property
+    def task(self) -> dict[str, Any]:
+        """What a resumed run must have in common with this one."""
+        return task_of(self.plan, self.trainer)
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """What an epoch has the mean of."""
+        return mean_names(self.trainer.penalty)
+
+    @property
+    def steps_per_epoch(self) -> int | None:
+        return self.plan.data.count(self.plan.batch_size)
+
+    def stop(self, reason: str) -> None:
+        """End the run after the current batch (or epoch), with a reason."""
+        if reason:
+            self.end(EndingKind.CALLBACK, reason)
+
+    def end(self, kind: EndingKind, text: str) -> None:
+        """End the run after the current batch (or epoch). The first ending counts."""
+        self.ending = self.ending or Ending(kind, text)
+
+    @property
+    def stopped(self) -> str:
+        """Why the run ended; empty while it goes on."""
+        return "" if self.ending is None else self.ending.text
+
+    def begin_epoch(self, epoch: int) -> None:
+        self.begins = (self.begins[0], *self.begins[1:][-1:], Mark(epoch - 1, self.step, 0, self.steps.mark(self)))
+        self.epoch, self.sums, self.weight = epoch, dict.fromkeys(self.means, 0.0), 0.0
+
+    def note(
+        self, steps: int, sums: dict[str, float], weight: float, loss: float, objective: float, gradient_norm: float
+    ) -> None:
+        """So many steps were made: the sums of the epoch so far, and what was measured in the last one."""
+        self.step, self.batch = self.step + steps, self.batch + steps
+        self.sums, self.weight = sums, weight
+        self.loss, self.objective, self.gradient_norm = loss, objective, gradient_norm
+
+    def return_to(self, mark: Mark) -> None:
+        """Be there again."""
+        self.epoch, self.step, self.batch, state = mark.epoch, mark.step, mark.batch, mark.now
+        if state is not None and not state.rule:  # a rule's first state can be made again
+            state = replace(state, rule=self.trainer.optimizer.init(state.params))
+        self.steps.load(state, self)
+
+    def diverge(self, trouble: Trouble | ValidationTrouble, batch: Batch | None = None) -> None:
+        """End the run, by an error if that is asked for, with the last parameters whose predictions are finite."""
+        self.trouble = trouble = replace(trouble, kept=go_back(self, batch))
+        self.end(EndingKind.DIVERGED, str(trouble))
+        if self.plan.on_divergence == "raise":
+            raise Diverged(trouble)
+
+    def end_epoch(self) -> None:
+        """The row of the history."""
+        row: dict[str, Any] = {
+            "epoch": self.epoch,
+            "step": self.step,
+            **{name: total / self.weight if self.weight else 0.0 for name, total in self.sums.items()},
+            "lr": self.lr,
+        }
+        if self.plan.validation is not None and self.plan.evaluate is not None:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is told below
+                metrics = self.plan.evaluate(*self.prediction_view, self.plan.validation)
+            row |= {f"val_{name}": value for name, value in metrics.items()}
+        self.logs = row
+        self.history.epochs.append(row)
+        self.batch = 0
+        if not math.isfinite(row.get("val_loss", 0.0)) and self.plan.on_divergence != "ignore":
+            self.diverge(ValidationTrouble(self.epoch, row["val_loss"]))
+
+    def emit(self, event: str) -> None:
+        """Tell the callbacks; an error inside one names it and the event. The end is told to all of them."""
+        first: Exception | None = None
+        for callback in self.callbacks:
+            if callback.handles(event):
+                try:
+                    getattr(callback, f"on_{event}")(self)
+                except (KeyboardInterrupt, Diverged):
+                    raise
+                except Exception as error:
+                    callback_error = CallbackError(f"callback {callback.name}, event {event}: {error}")
+                    callback_error.__cause__ = error
+                    if event != "fit_end":
+                        raise callback_error from error
+                    first = first or callback_error
+        if first is not None:
+            raise first
+
+    def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
+        """The gradients after the callbacks have seen them, and perhaps changed them."""
+        for callback in self.callbacks:
+            if callback.handles("gradients"):
+                try:
+                    new_gradients = getattr(callback, "on_gradients")(self, gradients)  # noqa: B009
+                except Exception as error:
+                    raise CallbackError(f"callback {callback.name}, event gradients: {error}") from error
+                gradients = gradients if new_gradients is None else new_gradients
+        return gradients
