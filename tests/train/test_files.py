@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -269,7 +270,7 @@ for epoch in itertools.count(first):
 
 def start_writer(path, size, first=0):
     command = [sys.executable, "-c", WRITER, str(path), str(size), str(first)]
-    source = os.path.dirname(os.path.dirname(os.path.dirname(files.__file__)))
+    source = str(Path(files.__file__).parents[3])
     child = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}, text=True)
     assert child.stdout.readline() == "ready\n"
     return child
