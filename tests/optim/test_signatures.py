@@ -86,7 +86,8 @@ def test_the_tables_are_complete():
 @pytest.mark.parametrize("name", [*RULES, *OTHERS])
 def test_arguments_in_order(name):
     parameters = inspect.signature(getattr(optim, name)).parameters.values()
-    assert [(one.name, one.default) for one in parameters] == [*{**RULES, **OTHERS}[name].items()]
+    table: dict[str, dict[str, object]] = {**RULES, **OTHERS}
+    assert [(one.name, one.default) for one in parameters] == [*table[name].items()]
     assert {one.kind for one in parameters} == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 

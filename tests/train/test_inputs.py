@@ -10,6 +10,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from pellucid import MLPClassifier, MLPRegressor, TabularMLPRegressor, nn, train
+from pellucid.data import inputs
+from pellucid.errors import ShapeError
 
 ROWS = 24
 RNG = np.random.default_rng(0)
@@ -201,3 +203,30 @@ def test_weights_are_numbers():
             fitted().fit(X, Y, sample_weight=weights, epochs=1, verbose=False)
         with pytest.raises(ValueError, match="numbers"):
             MLPRegressor(max_iter=1).fit(X, Y, weights)
+
+
+@pytest.mark.parametrize(("validation", "times"), [(None, 1), (0.2, 1), (np.arange(3), 1), ("given", 2)])
+def test_every_x_is_looked_at_once(validation, times, monkeypatch):
+    looks = []
+
+    def noted(X, dtype, first=0):
+        looks.append(np.shape(X))
+        return inputs.as_inputs(X, dtype, first)
+
+    for module in ("preparation", "rows", "chunks"):
+        monkeypatch.setattr(f"pellucid.data.{module}.as_inputs", noted)
+    X = np.random.default_rng(0).normal(size=(ROWS, 2))
+    held = (X, X[:, 0]) if isinstance(validation, str) else validation
+    train.Model(nn.mlp((3,), 1)).fit(X, X[:, 0], validation=held, epochs=1, verbose=False)
+    assert len(looks) == times
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_a_sparse_matrix_is_predicted_chunk_by_chunk(form, monkeypatch):
+    monkeypatch.setattr("pellucid.data.chunks.CHUNK", 4)
+    X = np.where(np.random.default_rng(0).random((ROWS, 5)) < 0.3, 1.0, 0.0)
+    model = train.Model(nn.mlp((3,), 1)).initialize(5)
+    assert_array_equal(model.predict(form(X)), model.predict(X))
+    assert_array_equal(model.scores(form(X)), model.scores(X))
+    with pytest.raises(ShapeError, match="other columns"):
+        model.predict(form(X[:, :3]))

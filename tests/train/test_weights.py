@@ -4,8 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils.class_weight import compute_sample_weight
 
 from pellucid import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor, nn, train
+from pellucid.data.weights import class_weights
+from pellucid.errors import ShapeError
 from tests.both_engines import each_engine
 
 N = 40
@@ -158,3 +161,16 @@ def test_tables_with_weights_of_any_size(size):
             assert_allclose(one, two, rtol=1e-3, atol=1e-3)
         else:
             assert_array_equal(one, two)
+
+
+def test_weights_of_classes():
+    y = np.array(["cat", "dog", "cat", "yak"])
+    assert_array_equal(class_weights({"cat": 2.0, "gnu": 5.0}, y, others=1.0), [2, 1, 2, 1])
+    assert_array_equal(class_weights({"cat": 2.0}, y, np.arange(4.0), others=1.0), [0, 1, 4, 3])
+    assert_array_equal(class_weights("balanced", y), compute_sample_weight("balanced", y))
+    two = np.array([[0, 1], [1, 1], [1, 0], [1, 1]])
+    assert_array_equal(class_weights("balanced", two, others=1.0), compute_sample_weight("balanced", two))
+    with pytest.raises(ValueError, match=r"no weight for \['dog', 'yak'\]"):
+        class_weights({"cat": 2.0}, y)
+    with pytest.raises(ShapeError, match="one label for each row"):
+        class_weights("balanced", two)

@@ -16,17 +16,21 @@ def direction(run: Run, name: str, mode: str) -> str:
     """Is smaller or larger better? As said, or by what the run knows of the quantity."""
     if mode in ("min", "max"):
         return mode
-    better = run.history.modes.get(name, "?")
-    if better == "?":
+    usual = run.history.modes.get(name, "?")
+    if usual == "?":
         raise ValueError(f"is a larger or a smaller {name} better? Say mode='max' or mode='min'")
-    return better
+    return usual
 
 
-def better(value: float, best: float | None, mode: str, min_delta: float = 0.0) -> bool:
-    """Is a value an improvement? NaN never is; anything is better than nothing, or than NaN."""
+def better(value: float, best: float | None, mode: str, min_delta: float = 0.0, *, ties: bool = False) -> bool:
+    """Is a value an improvement, with `ties` an equal one, too? NaN never is; anything is better than none, or NaN.
+
+    >>> better(0.5, 0.5, "min"), better(0.5, 0.5, "min", ties=True)
+    (False, True)
+    """
     if math.isnan(value):
         return False
-    if best is None or math.isnan(best):
+    if best is None or math.isnan(best) or (ties and value == best):
         return True
     return value < best - min_delta if mode == "min" else value > best + min_delta
 
@@ -47,9 +51,13 @@ def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
 
 
 class KeepsBest(Callback):
-    """A callback that wants the model to end with parameters it has kept."""
+    """A callback that wants the model to end with the parameters of the best epoch, which it has kept."""
 
-    kept: Any = None  # (params, state)
+    kept: tuple[dict[str, Any], dict[str, Any]] | None = None  # (params, state)
+
+    def keep(self, run: Run) -> None:
+        """This epoch is the best so far."""
+        self.kept = run.prediction
 
     def on_fit_end(self, run: Run) -> None:
         if self.kept is not None:
@@ -105,7 +113,8 @@ class EarlyStopping(KeepsBest):
         name, value = watched(run, self.monitor, "EarlyStopping")
         if better(value, self.best, direction(run, name, self.mode), self.min_delta):
             self.best, self.best_epoch, self.waited = value, run.epoch, 0
-            self.kept = run.prediction if self.restore_best else None
+            if self.restore_best:
+                self.keep(run)
             return
         self.waited += 1
         if self.patience is not None and self.waited >= self.patience:

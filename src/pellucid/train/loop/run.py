@@ -23,9 +23,9 @@ from pellucid.train.loop.step import Arrays, Snapshot, Trainer, float64s, mean_n
 from pellucid.train.loop.steps import Mark, Steps
 
 
-@dataclass(frozen=True)
+@dataclass
 class Plan:
-    """What was asked for; it does not change during a run."""
+    """What was asked for. The loop leaves it as it is; a callback may change a limit."""
 
     data: Rows | Stream
     validation: Rows | None = None
