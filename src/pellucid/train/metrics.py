@@ -192,12 +192,17 @@ class Scored:
 
     scorer: Any
 
+    @property
+    def function(self) -> Any:
+        """The function of (y, prediction) that it calls; scorers have no public name for it, nor for the rest."""
+        return vars(self.scorer)["_score_func"]
+
     def __call__(self, y: Any, p: Any, **more: Any) -> float:
-        function, options = self.scorer._score_func, dict(self.scorer._kwargs)
-        p = _positive(y, p)
+        parts, function = vars(self.scorer), self.function
+        options, p = dict(parts["_kwargs"]), _positive(y, p)
         if np.ndim(y) == 1 and np.ndim(p) == 2 and "labels" in inspect.signature(function).parameters:
             options.setdefault("labels", np.arange(p.shape[1]))  # a class may be absent from these rows
-        return float(self.scorer._sign * function(y, p, **options, **more))
+        return float(parts["_sign"] * function(y, p, **options, **more))
 
 
 def metric(which: Any) -> Metric:
@@ -214,10 +219,11 @@ def metric(which: Any) -> Metric:
         response = getattr(which, "_response_method", "predict")
         wants = response if isinstance(response, str) else response[0]
         of = {"predict_proba": "link", "decision_function": "scores"}.get(wants, "predict")
-        room = getattr(which._score_func, "__module__", "").rpartition(".")[2]  # where scikit-learn keeps it
+        scored = Scored(which)
+        room = getattr(scored.function, "__module__", "").rpartition(".")[2]  # where scikit-learn keeps it
         needs = Needs.PROBABILITIES if wants == "predict_proba" else ROOMS.get(room, Needs.ANY)
         of = "link" if needs is Needs.NUMBERS else of
-        return Metric(which._score_func.__name__, Scored(which), of, needs=needs)
+        return Metric(scored.function.__name__, scored, of, needs=needs)
     if callable(which):
         return Metric(getattr(which, "__name__", "metric").strip("<>"), which, mode="?")
     raise TypeError(f"a metric is a name, a function (y, prediction) -> number, or a scorer, got {which!r}")

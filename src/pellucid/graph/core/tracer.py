@@ -213,7 +213,7 @@ class Tracer(Operators):
             "and softmax have twins that can be traced, pellucid.logsumexp and pellucid.softmax"
         )
 
-    def _known(self, what: str) -> Any:
+    def known(self, what: str) -> Any:
         """The value behind a concrete recording."""
         value = self.value
         while type(value) is Tracer:
@@ -226,10 +226,10 @@ class Tracer(Operators):
         return value
 
     def __bool__(self) -> bool:
-        return bool(self._known("a branch (if, while, and, or, not, assert)"))
+        return bool(self.known("a branch (if, while, and, or, not, assert)"))
 
     def __index__(self) -> int:
-        value = self._known("an index")
+        value = self.known("an index")
         if np.asarray(value).dtype.kind not in "iu":
             raise UnsupportedError(f"an index or a count must be an integer, got a traced {self.dtype} array")
         return int(value)

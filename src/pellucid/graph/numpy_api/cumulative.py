@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import one_axis
 from pellucid.graph.core.tracer import Tracer
-from pellucid.graph.numpy_api.doors import implements
+from pellucid.graph.numpy_api.doors import NO_VALUE, implements
 from pellucid.graph.primitives import cumulative
 
 
@@ -52,7 +52,7 @@ if hasattr(np, "cumulative_sum"):  # NumPy 2.1
 
 
 @implements(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE) -> Any:
     if n < 0:
         raise ShapeError(f"np.diff: the order n counts from 0, got {n}")
     a = a if type(a) is Tracer else np.asarray(a)
@@ -69,8 +69,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append:
 
 def _as_slice(end: Any, a: Any, axis: int) -> Any:
     """What stands before or behind: a number goes all along the edge."""
-    if end is np._NoValue or np.ndim(end):
-        return None if end is np._NoValue else end
+    if end is NO_VALUE or np.ndim(end):
+        return None if end is NO_VALUE else end
     edge = np.any(a, axis=axis, keepdims=True)  # for its shape
     end = end if hasattr(end, "dtype") else np.asarray(end)
     return np.zeros_like(edge, dtype=end.dtype) + end

@@ -16,6 +16,9 @@ from pellucid.errors import UnsupportedError
 from pellucid.graph.core.primitive import FUNCTIONS, METHODS, UFUNCS
 from pellucid.graph.core.tracer import apply
 
+NO_VALUE: Any = np._NoValue  # noqa: SLF001
+"""What NumPy's own functions have as the default of `keepdims` and the like."""
+
 COMPOSED: dict[Any, Callable[..., Any]] = {}
 """Ufuncs that need a look at their arguments before they become a primitive."""
 
@@ -43,7 +46,7 @@ def implements(*functions: Any, method: str = "") -> Callable[[Callable[..., Any
                 )
             for key, value in list(kwargs.items()):
                 if key not in parameters:
-                    if value is not None and value is not np._NoValue:
+                    if value is not None and value is not NO_VALUE:
                         raise UnsupportedError(
                             f"np.{named} of a traced array does not take {key}={value!r}: "
                             f"it takes {', '.join(parameters)}"

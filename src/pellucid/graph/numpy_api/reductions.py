@@ -9,13 +9,13 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape, normalize_axes, one_axis
 from pellucid.graph.core.tracer import Tracer
-from pellucid.graph.numpy_api.doors import REDUCTIONS, implements
+from pellucid.graph.numpy_api.doors import NO_VALUE, REDUCTIONS, implements
 from pellucid.graph.primitives import reductions
 from pellucid.graph.primitives.control import stop_gradient
 
 
 def _reduce(op: Any, a: Any, axis: Any, keepdims: Any) -> Any:
-    keepdims = bool(keepdims) if keepdims is not np._NoValue else False
+    keepdims = bool(keepdims) if keepdims is not NO_VALUE else False
     return op(a, axis=normalize_axes(axis, len(a.shape), op.name), keepdims=keepdims)
 
 

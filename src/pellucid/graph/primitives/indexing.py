@@ -53,7 +53,7 @@ def split_index(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             if part.dtype.kind == "b":
                 if not part.shape:
                     raise UnsupportedError("x[True] and x[False] are not recorded: use x[None], or np.where")
-                positions = np.nonzero(part._known("indexing with a mask") if type(part) is Tracer else part)
+                positions = np.nonzero(part.known("indexing with a mask") if type(part) is Tracer else part)
                 static.extend([SLOT] * len(positions))
                 arrays.extend(positions)
                 continue

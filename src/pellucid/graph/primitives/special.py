@@ -43,5 +43,9 @@ def _zeta_order(d: Any, y: Any, s: Any, q: Any) -> Any:
 
 
 zeta: Primitive = elementwise(  # Hurwitz; sp.zeta is a Python function around the ufunc
-    "zeta", sp.zeta, _zeta_order, lambda d, y, s, q: -d * s * zeta(s + 1, q), ufunc=sp._ufuncs._zeta
+    "zeta",
+    sp.zeta,
+    _zeta_order,
+    lambda d, y, s, q: -d * s * zeta(s + 1, q),
+    ufunc=sp._ufuncs._zeta,  # noqa: SLF001
 )
