@@ -168,7 +168,7 @@ def _pools() -> list[tuple[Any, Any]]:
     found = []
     for c in ThreadpoolController().lib_controllers:
         if c.user_api == "blas" and c.internal_api == "openblas":
-            symbol = c._get_symbol  # noqa: SLF001: with the prefix and suffix that the library was built with
+            symbol = c._get_symbol  # noqa: SLF001 (it knows the prefix and suffix of the library)
             found.append((symbol("openblas_get_num_threads"), symbol("openblas_set_num_threads")))
         elif c.user_api == "blas" and c.internal_api != "mkl":
             found.append((c.get_num_threads, c.set_num_threads))

@@ -64,7 +64,7 @@ def load(name: str, code: Code) -> int:
     if absent:  # LLVM would end the process
         raise CannotLoad(f"{name} needs {', '.join(absent)}, which this process does not have")
     parsed = llvm.ObjectFileRef.from_data(code.binary)
-    if not parsed._ptr:  # noqa: SLF001: llvmlite does not look at it
+    if not parsed._ptr:  # noqa: SLF001 (llvmlite does not look at it)
         raise CannotLoad(f"{name} is not object code of this machine")
     with _lock:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
