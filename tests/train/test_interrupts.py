@@ -72,6 +72,12 @@ y = (X[:, 0] > 0).astype(int)
 
 
 class Keep(train.Callback):
+    def __init__(self, delay):
+        self.delay = delay
+
+    def on_fit_begin(self, run):
+        threading.Timer(self.delay, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
     def on_fit_end(self, run):
         self.step = run.step
 
@@ -89,8 +95,7 @@ def equal(a, b):
 
 reference = fit(2, epochs=3)
 for threads, delay in ((1, 0.4), (2, 0.4), (2, 0.57)):
-    keep = Keep()
-    threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    keep = Keep(delay)
     one = fit(threads, epochs=10**7, callbacks=[keep])
     again = fit(threads, steps=max(1, keep.step))
     noted = keep.step // 8 == len(one.history.epochs)
@@ -110,6 +115,8 @@ def test_after_ctrl_c_step_parameters_and_threads_agree():
 
 
 STOPPING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may ignore it
 import numpy as np
 from pellucid import nn, optim, train
 rng = np.random.default_rng(0)
