@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import special
 from sklearn.metrics import d2_pinball_score, mean_pinball_loss
 
-from pellucid import nn
+from pellucid import MLPClassifier, MLPRegressor, nn
+from tests.estimators import few_rows as few
 from tests.estimators.marks import few_epochs
 from tests.estimators.three_classes import X, classifier, numbers, regressor, y
 
@@ -83,3 +85,29 @@ def test_label_smoothing_keeps_probabilities_from_the_ends() -> None:
     plain, smooth = (classifier(label_smoothing=e, **settings).fit(X, y).predict_proba(X).max() for e in (0.0, 0.2))
     assert plain > 0.999
     assert smooth < 0.99
+
+
+def test_probabilities_follow_a_link_of_ones_own() -> None:
+    """Those of the loss, not of the log-loss that would be usual."""
+    halves = nn.Link("halves", lambda s: special.expit(s / 2.0), nn.LinkKind.PROBABILITY)
+    loss = nn.loss(lambda s, y: np.logaddexp(0.0, s / 2.0) - y * s / 2.0, like="bce", link=halves)
+    clf = MLPClassifier(**few.SMALL, loss=loss).fit(few.X, few.TWO)
+    second = special.expit(clf.logits(few.X) / 2.0)
+    assert_allclose(clf.predict_proba(few.X), np.concatenate([1.0 - second, second], axis=1), rtol=1e-12)
+    assert_allclose(clf.predict_log_proba(few.X), np.log(clf.predict_proba(few.X)), rtol=1e-12)
+
+
+def test_a_name_makes_no_classifier() -> None:
+    """A link that happens to be called like a word of another kind."""
+    loss = nn.loss(lambda s, y: (s - y) ** 2, link=nn.Link("sigmoid-like, expensive design", lambda s: 2.0 * s))
+    reg = MLPRegressor(**few.SMALL, loss=loss).fit(few.X, few.NUMBERS)
+    assert reg.out_activation_ == "identity"
+    assert_allclose(reg.predict(few.X), 2.0 * reg.logits(few.X)[:, 0], rtol=1e-12)
+
+
+def test_a_changed_parameter_keeps_the_penalty_of_partial_fit() -> None:
+    clf = MLPClassifier(**few.SMALL | {"alpha": 1.0}).partial_fit(few.X, few.TWO, classes=np.unique(few.TWO))
+    before = clf.model_.penalty
+    assert before is not None
+    clf.set_params(learning_rate_init=0.01).partial_fit(few.X, few.TWO)
+    assert clf.model_.penalty == before
