@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, dataclass_transform
 
 from pellucid.estimators.conditions import ANYTHING, Condition
@@ -24,13 +24,27 @@ class Parameter:
     doc: str
     after: str = ""  # the parameter that it follows in the signature, where that is not the order of declarations
     kw_only: bool = True
+    same: type[Parameters] | None = None  # where a parameter of this name is declared, to be taken over
+
+    def completed(self, name: str) -> Parameter:
+        """With what is taken over from elsewhere: all but the default and the place."""
+        if self.same is None:
+            return self
+        source = self.same.declared[name]
+        return replace(self, condition=source.condition, doc=self.doc or source.doc, kw_only=source.kw_only, same=None)
 
 
 def parameter(
-    *, default: object, condition: Condition = ANYTHING, doc: str = "", after: str = "", kw_only: bool = True
+    *,
+    default: object,
+    condition: Condition = ANYTHING,
+    doc: str = "",
+    after: str = "",
+    kw_only: bool = True,
+    same: type[Parameters] | None = None,
 ) -> Any:
-    """Declare a parameter, as an attribute of a class of `Parameters`."""
-    return Parameter(default, condition, doc, after, kw_only)
+    """Declare a parameter, as an attribute of a class of `Parameters`; or take it over from another, by `same`."""
+    return Parameter(default, condition, doc, after, kw_only, same)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
@@ -54,7 +68,7 @@ class Parameters:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        own = {name: value.completed(name) for name, value in vars(cls).items() if isinstance(value, Parameter)}
         for name, value in own.items():
             setattr(cls, name, value.default)  # for files of versions that did not know it yet
         cls.own_parameters = own
