@@ -130,7 +130,6 @@ def test_validation_rows_teach_the_preprocessor_nothing(kind):
     model = kind(**QUICK).fit(X, y)
     rng = np.random.RandomState(0)
     model_rows = clone(model)
-    model_rows._begin_target(y, None)
     inside, outside = model_rows._split(y, rng)
     assert len(outside) == 60
     other = X.copy()

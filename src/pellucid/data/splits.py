@@ -43,6 +43,17 @@ def by_fraction(rows: Any, fraction: float, strata: Any, seed: Any) -> tuple[Any
     return train, held
 
 
+def by_fraction_of_classes(codes: Array, fraction: float, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """The same; every class gives its share, and keeps a row to train on.   codes: (n,), 0, 1, ... for each class"""
+    mixed = rng.permutation(len(codes))
+    ordered = mixed[np.argsort(codes[mixed], kind="stable")]
+    first = np.r_[True, np.diff(codes[ordered]) > 0]
+    free = ordered[~first]
+    count = min(int(np.ceil(fraction * len(codes))), len(free))
+    held = free[((np.arange(count) + 0.5) * (len(free) / max(count, 1))).astype(int)]
+    return np.setdiff1d(np.arange(len(codes)), held), np.sort(held)
+
+
 def by_number(held: Any, n: int) -> tuple[Any, Any]:
     """Numbers of rows to train on, and of those that are held out, named by their numbers or by a mask."""
     if isinstance(held, list) and held and np.ndim(held[0]):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
 from pellucid import nn
-from pellucid.amounts import check_number
 from pellucid.data.rows import warn_of_one_class
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array
+from pellucid.data.weights import class_weights
 from pellucid.estimators.calibration import Calibration, temperature
 from pellucid.estimators.mlp_parameters import ClassWeight, Loss
 from pellucid.estimators.target import Target
@@ -73,15 +72,11 @@ class ClassTarget(Target):
                 "class_weight='balanced' needs all rows, but partial_fit has a part of them: give a dict of class and "
                 "weight (sklearn.utils.class_weight.compute_class_weight)"
             )
+        weights: Array = class_weights(class_weight, dense(y), others=1.0)
         if isinstance(class_weight, dict):
-            check_number("a number from 0", **{f"class_weight of {label!r}": w for label, w in class_weight.items()})
             unknown = sorted(set(class_weight) - set(self.classes.tolist()), key=str)
-            if unknown and not self.several:
+            if unknown:
                 raise ValueError(f"class_weight names {unknown}, but the classes are {self.classes.tolist()}")
-            if not self.several:  # classes that are not named weigh 1; not all that are named need be in y
-                present = set(np.unique(y).tolist())
-                class_weight = {label: weight for label, weight in class_weight.items() if label in present}
-        weights: Array = compute_sample_weight(class_weight, y)
         return weights
 
     def strata(self, encoded: Array, share: float) -> Array | None:

@@ -132,9 +132,10 @@ class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
 
     def transform(self, X: ArrayLike) -> Array:
         """The output of the last hidden layer, as features for another model.   (n, features) -> (n, units)"""
-        if self.n_layers_ == 2:
+        hidden = len(self.fitted.layers) - 1
+        if not hidden:
             return np.concatenate(self._on(X, Fitted.parts))
-        last = f"hidden{self.n_layers_ - 2}"
+        last = f"hidden{hidden}"
         return self._on(X, lambda fitted, rows: fitted.outputs(rows, last)[last])
 
     def _calibrate(self: S, scores: Array, y: Array, weights: Array | None = None) -> S:

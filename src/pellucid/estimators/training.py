@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 
 from pellucid.data.samples import Samples
 from pellucid.data.sparse import dense, is_sparse, shuffled_batches, too_large
+from pellucid.data.splits import by_fraction
 from pellucid.data.types import Array
 from pellucid.engine.native.announcement import silent
 from pellucid.estimators.calibration import Calibration
@@ -91,7 +91,7 @@ def divided(rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomSt
     """The random split of early stopping; for one label a row it keeps the shares of the classes."""
     count = len(rows)
     strata = recipe.target.strata(rows.target, share)
-    inside, outside = train_test_split(np.arange(count), random_state=rng, test_size=share, stratify=strata)
+    inside, outside = by_fraction(np.arange(count), share, strata, rng)
     if len(outside) < 2:
         raise ValueError(
             "The validation set is too small. Increase 'validation_fraction' or the size of your dataset: "

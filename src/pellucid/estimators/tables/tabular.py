@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from pellucid.data.splits import by_fraction_of_classes
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.class_target import ClassTarget, target_of
 from pellucid.estimators.classifier import ClassShell, MLPClassifier
@@ -64,18 +65,12 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
     def _weighed(self, target: Target, y: Array, weights: Array | None) -> Array | None:
         assert isinstance(target, ClassTarget)
         by_class = target.row_weights(y, self.class_weight)
-        return by_class if weights is None or by_class is None else by_class * weights
+        if weights is None or by_class is None:
+            return weights if by_class is None else by_class
+        return by_class * weights
 
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
-        """Every class gives its share, and keeps a row to train on."""
-        codes = np.unique(y, return_inverse=True)[1]
-        mixed = rng.permutation(len(y))
-        ordered = mixed[np.argsort(codes[mixed], kind="stable")]
-        first = np.r_[True, np.diff(codes[ordered]) > 0]
-        free = ordered[~first]
-        count = min(int(np.ceil(self.validation_fraction * len(y))), len(free))
-        chosen = free[((np.arange(count) + 0.5) * (len(free) / max(count, 1))).astype(int)]
-        return np.setdiff1d(np.arange(len(y)), chosen), np.sort(chosen)
+        return by_fraction_of_classes(np.unique(y, return_inverse=True)[1], self.validation_fraction, rng)
 
     @property
     def _wants_temperature(self) -> bool:
