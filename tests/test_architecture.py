@@ -1,4 +1,4 @@
-"""docs/architecture.md: the files of the rooms are those that are there, and the stations of a call are really passed."""
+"""docs/architecture.md: the rooms have the files that it names, and calls really pass the stations of their ways."""
 
 import importlib
 import re
