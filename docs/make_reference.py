@@ -47,11 +47,10 @@ def page() -> str:
 
 def section(kind: type[Parameters]) -> str:
     """Heading, introduction and table of a class."""
-    declared = sorted(kind.declared.items(), key=lambda item: item[1].kw_only)
-    places = [one.kw_only for _, one in declared]
-    rows = [row(name, one) for name, one in declared]
-    if not all(places):
-        rows.insert(places.index(True), "| | | | *by name only* |")
+    rows = [row(name, one) for name, one in kind.declared.items()]
+    by_position = sum(not one.kw_only for one in kind.declared.values())
+    if by_position:
+        rows.insert(by_position, "| | | | *by name only* |")
     head = ["| name | default | may be | what it is |", "| --- | --- | --- | --- |"]
     introduction = textwrap.fill(INTRODUCTIONS[kind], 100, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"## {kind.__name__}", "", introduction, "", *head, *rows, ""])

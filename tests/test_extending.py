@@ -15,10 +15,12 @@ PAGE = ROOT / "docs" / "extending.md"
 PARTS = ["a parameter", "an activation", "a loss", "an update rule", "a callback", "an experiment"]
 
 EXAMPLES = """
-import doctest, sys
+import doctest, pathlib, sys
 import pellucid
 assert pellucid.__file__.startswith(sys.argv[1]), pellucid.__file__
-test = doctest.DocTestParser().get_doctest(open(sys.argv[2], encoding="utf-8").read(), {}, "extending", None, 0)
+text = pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")
+test = doctest.DocTestParser().get_doctest(text, {}, "extending", None, 0)
+assert len(test.examples) > 30
 sys.exit(doctest.DocTestRunner().run(test).failed)
 """
 
