@@ -61,14 +61,61 @@ def rooms() -> str:
         ("lab · loading", "the lectures' experiments · one door for files"),
         ("estimators", "the scikit-learn face: MLPs, tables, ensembles, search"),
         ("train · datasets", "model, loop, callbacks, checkpoints · shipped tables"),
+        ("data", "rows, splits, weights, batches, streams"),
         ("nn · optim", "layers, activations, losses · rules, schedules"),
         ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
         ("engine", "numpy, native: run a graph"),
         ("graph", "recording, primitives, walks, show"),
+        ("lookup · notices · figures · ...", "small things that every room may use"),
         ("errors", "what can go wrong, in words"),
     ]
-    made = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
-    return svg(Drawing("Each room imports only from the rooms below it", made, tuple((i, i + 1) for i in range(9))))
+    drawn_boxes = tuple(Box(i, lines, "operation") for i, lines in enumerate(boxes))
+    arrows = tuple((i, i + 1) for i in range(len(boxes) - 1))
+    return svg(Drawing("Each room imports only from the rooms below it", drawn_boxes, arrows))
+
+
+def way(title: str, stations: list[tuple[str, str, str, str]], arrows: tuple[tuple[int, int], ...]) -> str:
+    """The way of a call.   stations: (function, file, what it does, group), in the order in which they are reached"""
+    kinds = {0: "input", len(stations) - 1: "output"}
+    boxes = tuple(
+        Box(i, (f"{i + 1} {function}", file, words), kinds.get(i, "operation"), group)
+        for i, (function, file, words, group) in enumerate(stations)
+    )
+    return svg(Drawing(title, boxes, arrows))
+
+
+def fit_way() -> str:
+    """The way of `MLPClassifier.fit`."""
+    values, training = "values, made once each", "training"
+    stations = [
+        ("BaseMLP.fit", "estimators/base.py", "the shell: parameters are checked", ""),
+        ("checked", "estimators/inputs.py", "X as floats, y as an array", values),
+        ("class_target", "estimators/class_target.py", "y → Target: classes, loss, outputs", values),
+        ("plain_recipe", "estimators/recipe.py", "parameters, Target → Recipe", values),
+        ("begin", "estimators/fitted.py", "Recipe → Fitted, with first weights", values),
+        ("fit", "estimators/training.py", "Recipe, rows, Fitted → Fitted", training),
+        ("Model.fit", "train/model.py", "arrays → rows, plan and run", training),
+        ("train", "train/loop/loop.py", "epochs of steps, with callbacks", training),
+    ]
+    arrows = ((0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (3, 5), (4, 5), (5, 6), (6, 7))
+    return way("MLPClassifier.fit(X, y)", stations, arrows)
+
+
+def predict_proba_way() -> str:
+    """The way of `MLPClassifier.predict_proba`."""
+    scores, link = "scores", "probabilities"
+    stations = [
+        ("ClassShell.predict_proba", "estimators/classifier.py", "scores first, then probabilities", ""),
+        ("Shell.logits", "estimators/shell.py", "the network's scores", scores),
+        ("checked_rows", "estimators/inputs.py", "X as numbers, with the columns of fit", scores),
+        ("Fitted.scores", "estimators/fitted.py", "all that was learned, in one value", scores),
+        ("Model.scores", "train/model.py", "in chunks of bounded memory", scores),
+        ("Layer.predict", "nn/layers/layer.py", "the network; or compiled code of it", scores),
+        ("ClassTarget.probabilities", "estimators/class_target.py", "scores, divided by the temperature", link),
+        ("Link.probabilities", "nn/losses/link.py", "the loss's own link", link),
+    ]
+    arrows = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7))
+    return way("MLPClassifier.predict_proba(X)", stations, arrows)
 
 
 def native_engine() -> str:
@@ -148,7 +195,7 @@ def preprocessing_pictures() -> None:
 
 if __name__ == "__main__":
     pictures = {"lecture-graph": lecture_graph, "network-graph": network_graph, "data-flow": data_flow, "rooms": rooms}
-    pictures["native-engine"] = native_engine
+    pictures |= {"native-engine": native_engine, "way-of-fit": fit_way, "way-of-predict-proba": predict_proba_way}
     save_all(IMAGES)
     with matplotlib.rc_context({"svg.hashsalt": "pellucid"}):
         training_curves()

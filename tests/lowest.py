@@ -27,7 +27,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "safetensors": ("train/test_files.py", "train/test_config.py"),
     "scikit-learn": ("estimators/test_checks.py", "estimators/test_parity.py", "estimators/test_storage.py"),
     "pandas": ("estimators/test_tables.py", "test_datasets.py"),
-    "threadpoolctl": ("train/test_native.py", "train/test_many.py"),
+    "threadpoolctl": ("train/test_native.py", "train/test_side_by_side.py"),
     "platformdirs": ("engine/native/test_cache.py",),
     "narwhals": ("estimators/test_tables.py",),
     "sympy": ("lab/test_derivatives.py",),

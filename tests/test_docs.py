@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.usefixtures("closed_pictures")
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN_HERE = [page for page in PAGES if page.name != "extending.md"]  # that one changes a copy: test_extending.py
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(pellucid.__path__, "pellucid.")
@@ -29,7 +30,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: page.name)
 def test_page(page):
     """Python blocks run in one namespace; pycon blocks print what they say."""
     namespace: dict[str, Any] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pellucid
+from tests.lowest import CASES
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".github", "benchmarks", "docs", "examples", "src", "tests")
@@ -72,3 +73,8 @@ def test_the_hooks_have_their_form():
     command = [sys.executable, "-m", "pre_commit", "validate-config", ROOT / ".pre-commit-config.yaml"]
     check = subprocess.run(command, capture_output=True, text=True)
     assert check.returncode == 0, check.stdout + check.stderr
+
+
+@pytest.mark.parametrize("package", CASES)
+def test_the_tests_with_the_lowest_versions_are_there(package):
+    assert all((ROOT / "tests" / path).exists() for path in CASES[package])

@@ -117,7 +117,7 @@ class MoreParameters(Parameters):
     dropout: float | Sequence[float] = parameter(
         default=0.0,
         condition=DROPOUT,
-        doc="share of hidden units left out, or a list; `network=NetworkSettings(input_dropout=...)` for inputs",
+        doc="share of hidden units left out, or a list with one for each hidden layer",
     )
     norm: str | nn.Layer | None = parameter(default=None, doc='"batch", "layer", "rms" or a layer, for hidden layers')
     penalty: nn.Penalty | None = parameter(default=None, doc="L1, L2, elastic net on chosen layers, in place of alpha")
