@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from enum import Enum
 from numbers import Real
 from typing import Any
 
@@ -74,7 +75,7 @@ def records():
     """All numbers of the records of nn and optim, by their defaults."""
     for room in (nn, optim):
         for name, cls in vars(room).items():
-            if not inspect.isclass(cls) or inspect.isabstract(cls) or name in OTHERS:
+            if not inspect.isclass(cls) or inspect.isabstract(cls) or issubclass(cls, Enum) or name in OTHERS:
                 continue
             given = NEEDED.get(name, {})
             for one in inspect.signature(cls).parameters.values():

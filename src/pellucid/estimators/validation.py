@@ -23,7 +23,7 @@ class Validation:
         """Are there rows of their own? An error where they are incomplete, or named twice."""
         if self.X is None and self.y is None:
             if self.weights is not None:
-                raise ValueError("sample_weight_val belongs to X_val and y_val: give them too")
+                raise ValueError("sample_weight_val belongs to X_val and y_val: give X_val and y_val too")
             return False
         if self.X is None or self.y is None:
             alone = "y_val" if self.X is None else "X_val"
