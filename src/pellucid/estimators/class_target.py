@@ -150,26 +150,26 @@ def target_of(
     many = several or len(classes) > 2
     usual = usual_loss(several, many)
     if isinstance(loss, str) and loss in ("log_loss", usual.name):
-        chosen = usual
+        record = usual
     elif callable(loss) and not isinstance(loss, nn.Loss):
-        chosen = nn.loss(loss, like=usual)
+        record = nn.loss(loss, like=usual)
     else:
-        chosen = nn.loss(loss)
+        record = nn.loss(loss)
     outputs = len(classes) if many else 1
-    if many and not several and not chosen.labels:
+    if many and not several and not record.labels:
         raise ValueError(
-            f"the loss {chosen.name} tells two classes apart, but y has {outputs}: use 'log_loss' or 'focal', or "
+            f"the loss {record.name} tells two classes apart, but y has {outputs}: use 'log_loss' or 'focal', or "
             "OneVsRestClassifier"
         )
-    if not many and chosen.link.kind is LinkKind.PROBABILITIES:
+    if not many and record.link.kind is LinkKind.PROBABILITIES:
         outputs = 2
     if smoothing:
-        chosen = chosen.with_(smoothing=float(smoothing))
-    elif chosen is usual and limited:
-        chosen = nn.Capped(chosen)
-    if several and isinstance(chosen, type(usual)):
-        chosen = nn.Summed(chosen)
-    return ClassTarget(chosen, outputs, classes, several, strata_of_two)
+        record = record.with_(smoothing=float(smoothing))
+    elif record is usual and limited:
+        record = nn.Capped(record)
+    if several and isinstance(record, type(usual)):
+        record = nn.Summed(record)
+    return ClassTarget(record, outputs, classes, several, strata_of_two)
 
 
 def usual_loss(several: bool, many: bool) -> nn.Loss:

@@ -114,11 +114,11 @@ class MLPClassifier(ClassShell, BaseMLP):
         if before is None and not part:
             return class_target(y, self.loss, self.label_smoothing, **options)
         if isinstance(before, ClassTarget):
-            several, known = before.several, before.classes
+            several, labels = before.several, before.classes
         else:  # the first part of the rows
             several = is_several(y)
-            known = np.arange(y.shape[1]) if several or classes is None else classes
-        target = target_of(known, several, self.loss, self.label_smoothing, **options)
+            labels = np.arange(y.shape[1]) if several or classes is None else classes
+        target = target_of(labels, several, self.loss, self.label_smoothing, **options)
         target.check(y, every=not part)
         return target
 
@@ -131,9 +131,9 @@ class MLPClassifier(ClassShell, BaseMLP):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None, classes: ArrayLike = None
     ) -> MLPClassifier:
         """One epoch over these rows; the first call names all `classes`. The optimizer goes on where it was."""
-        known = SimpleNamespace(**({"classes_": self.classes_} if self.__sklearn_is_fitted__() else {}))
-        _check_partial_fit_first_call(known, classes)
-        return self._fit(X, y, sample_weight, incremental=True, classes=known.classes_)
+        holder = SimpleNamespace(**({"classes_": self.classes_} if self.__sklearn_is_fitted__() else {}))
+        _check_partial_fit_first_call(holder, classes)
+        return self._fit(X, y, sample_weight, incremental=True, classes=holder.classes_)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> MLPClassifier:
         """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""

@@ -66,7 +66,7 @@ class Convergence(KeepsBest):
     def on_fit_begin(self, run: Run) -> None:
         curves, patience = self.curves, self.patience
         if patience.early and self.kept is None and curves.scores:
-            self.kept = run.prediction  # a warm start: it begins with the best so far
+            self.keep(run)  # a warm start: it begins with the best so far
         if curves.waited > self._limit and not patience.late and not self.epochs:
             curves.waited = 0  # an earlier fit ended by its patience: this one has its own
         run.factor = curves.factor
@@ -74,7 +74,7 @@ class Convergence(KeepsBest):
     def on_epoch_end(self, run: Run) -> None:
         curves, rates = self.curves, self.rates
         if self._note(run.logs):
-            self.kept = run.prediction
+            self.keep(run)
         if rates.kind == "invscaling":
             curves.factor = (curves.rows + 1) ** -rates.power
         if curves.waited > self._limit:
@@ -109,12 +109,12 @@ class Convergence(KeepsBest):
         self._tell(f"Iteration {self.epochs}, loss = {curves.losses[-1]:.8f}")
         if "val_loss" in row:
             curves.validation_losses.append(float(row["val_loss"]))
-        kept = self._note_score(float(row[patience.scored])) if patience.scored is not None else False
+        is_best = self._note_score(float(row[patience.scored])) if patience.scored is not None else False
         if not patience.early:
             worse = curves.losses[-1] > curves.best_loss - patience.tol
             curves.waited = curves.waited + 1 if worse else 0
         curves.best_loss = min(curves.losses[-1], curves.best_loss)
-        return kept
+        return is_best
 
     def _note_score(self, score: float) -> bool:
         curves, patience = self.curves, self.patience

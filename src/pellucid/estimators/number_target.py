@@ -135,15 +135,15 @@ def number_target(y: Array, loss: Loss, *, mean: bool = False, units: Units | No
     y: (n,) or (n, outputs)
     """
     if isinstance(loss, str) and loss == "squared_error":
-        chosen = nn.loss("half_squared_error")
+        record = nn.loss("half_squared_error")
     elif isinstance(loss, str) and loss == "poisson":
-        chosen = Poisson("deviance")
+        record = Poisson("deviance")
     else:
-        chosen = nn.loss(loss)
+        record = nn.loss(loss)
     columns = 1 if y.ndim == 1 else y.shape[1]
-    if columns > 1 and isinstance(chosen, SUMMED):
-        chosen = nn.Summed(chosen, "mean" if mean and not isinstance(chosen, Poisson) else "sum")
-    return NumberTarget(chosen, columns * chosen.per_output, units)
+    if columns > 1 and isinstance(record, SUMMED):
+        record = nn.Summed(record, "mean" if mean and not isinstance(record, Poisson) else "sum")
+    return NumberTarget(record, columns * record.per_output, units)
 
 
 SUMMED = (type(nn.loss("half_squared_error")), Poisson)
