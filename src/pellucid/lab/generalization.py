@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from pellucid.estimators.ensembles.bias_variance import BiasVariance, bias_variance
+from pellucid.estimators.protocols import Predictor
 from pellucid.lab.costs import text_table
 from pellucid.markup import Brief
 
@@ -155,7 +156,7 @@ class PolynomialRegressor:
 class _Noting:
     """An estimator that writes down its mean squared error on the rows it was fitted to."""
 
-    def __init__(self, estimator: Any, errors: list[float]) -> None:
+    def __init__(self, estimator: Predictor, errors: list[float]) -> None:
         self.estimator, self.errors = estimator, errors
 
     def fit(self, X: Any, y: Any) -> _Noting:

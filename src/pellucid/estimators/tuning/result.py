@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sklearn.base import BaseEstimator
 
 from pellucid.markup import Brief, table
 
@@ -39,7 +41,7 @@ class Trial(Brief):
 class Tuned:
     """The outcome of `tune`. `best_estimator` is fitted on all rows; trial 0 is the estimator as it was given."""
 
-    best_estimator: Any  # of pellucid's or the user's class: it has all that one has
+    best_estimator: BaseEstimator  # of pellucid's or the user's class: it has all that one has
     best_params: dict[str, object]
     best_value: float
     best_epochs: int
