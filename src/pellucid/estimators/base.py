@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.fitted import Fitted, begin, layer_names, take_up
-from pellucid.estimators.inputs import checked_rows, checked_weights, must_be_finite
+from pellucid.estimators.inputs import checked_rows, checked_weights
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import PlainParameters, layer_sizes, plain_recipe
 from pellucid.estimators.shell import Shell
@@ -94,11 +94,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         start = self._begin(begin(recipe, matrix.shape[1], rng)) if before is None else take_up(recipe, before)
         rows, held = self._parts(Samples(matrix, target.encode(labels), weights), validation, target, columns)
         goes_on = before is not None and (incremental or not recipe.compat.forgets)
-        try:
-            fitted = fit(recipe, rows, held, start, rng, goes_on=goes_on, incremental=incremental)
-        except ValueError:
-            must_be_finite(columns, matrix)
-            raise
+        fitted = fit(recipe, rows, held, start, rng, goes_on=goes_on, incremental=incremental)
         self.__dict__.pop("_first_weights", None)
         return self.with_fitted(fitted, columns)
 
@@ -119,7 +115,6 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         if validation.separate:
             try:
                 X, y = self._checked(columns, validation.X, validation.y, reset=False)
-                must_be_finite(columns, X)
             except ValueError as error:
                 raise ValueError(f"X_val, y_val: {error}") from None
             target.check(y)

@@ -106,7 +106,7 @@ class MLPClassifier(ClassShell, BaseMLP):
     """
 
     def _checked(self, columns: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Matrix, Array]:
-        return checked(columns, X, y, reset=reset, numeric=False, finite=False)
+        return checked(columns, X, y, reset=reset, numeric=False)
 
     def _target(self, y: Array, before: Target | None, *, part: bool, classes: Array | None) -> ClassTarget:
         compat = COMPAT[self.compat]

@@ -15,12 +15,9 @@ FLOATS = (np.float64, np.float32)
 
 
 def checked(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, numeric: bool, finite: bool = True
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, numeric: bool
 ) -> tuple[Matrix, Array]:
-    """X (n, features) as floats or a sparse matrix, y as an array; features are counted and named, or compared.
-
-    `finite=False` leaves it to others to look for numbers that are not.
-    """
+    """X (n, features) as floats or a sparse matrix, y as an array; features are counted and named, or compared."""
     refuse_what_is_no_table(estimator, X)
     try:
         matrix, target = validate_data(
@@ -36,15 +33,14 @@ def checked(
         )
     except ValueError as error:
         raise _with_row(error, y) from None
-    if finite:
-        must_be_finite(estimator, matrix)
+    must_be_finite(estimator, matrix)
     if target.ndim == 2 and target.shape[1] == 1:
         target = column_or_1d(target, warn=True)
     return matrix, target
 
 
 def checked_rows(estimator: BaseEstimator, X: ArrayLike, *, finite: bool = True) -> Matrix:
-    """New rows for a fitted estimator."""
+    """New rows for a fitted estimator; `finite=False` leaves it to others to look for numbers that are not."""
     refuse_what_is_no_table(estimator, X)
     matrix: Matrix = validate_data(estimator, X, accept_sparse=["csr", "csc"], ensure_all_finite=False, reset=False)
     if finite:

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.amounts import is_number
+from pellucid.data.sparse import is_sparse
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning
 from pellucid.estimators.base import BaseMLP
@@ -17,7 +18,7 @@ from pellucid.estimators.calibration import DRAWS, draws, radius
 from pellucid.estimators.classifier import stochastic
 from pellucid.estimators.compat import COMPAT
 from pellucid.estimators.fitted import Fitted
-from pellucid.estimators.inputs import checked, must_be_finite
+from pellucid.estimators.inputs import checked
 from pellucid.estimators.mlp_parameters import NumberParameters
 from pellucid.estimators.number_target import NumberTarget, number_target
 from pellucid.estimators.shell import Shell
@@ -91,8 +92,8 @@ class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
     """
 
     def _checked(self, columns: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Matrix, Array]:
-        matrix, numbers = checked(columns, X, y, reset=reset, numeric=True, finite=False)
-        if numbers.dtype.kind not in "fiub":
+        matrix, numbers = checked(columns, X, y, reset=reset, numeric=True)
+        if is_sparse(numbers) or numbers.dtype.kind not in "fiub":
             raise ValueError(
                 f"{type(self).__name__}: y holds numbers, got {numbers.dtype}: for classes use MLPClassifier"
             )
@@ -118,5 +119,4 @@ class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
         """Learn the size of errors from rows that were not trained on, for `predict_interval`."""
         check_is_fitted(self)
         matrix, numbers = self._checked(self, X, y, reset=False)
-        must_be_finite(self, matrix)
         return self._calibrate(self.fitted.scores(matrix), numbers)

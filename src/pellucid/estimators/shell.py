@@ -11,7 +11,7 @@ from typing import Generic, TypeVar, overload
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pellucid.data.types import Array, ArrayLike, Matrix, Tree
 from pellucid.estimators.fitted import Fitted
@@ -58,9 +58,12 @@ class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
 
     def with_fitted(self: S, fitted: Fitted, columns: object) -> S:
         """Be fitted: the last thing that a fit does. `columns` has the number of features, and their names if any."""
-        self.__dict__.pop("feature_names_in_", None)
         names = ("n_features_in_", "feature_names_in_")
-        self.__dict__.update({name: getattr(columns, name) for name in names if hasattr(columns, name)}, _fitted=fitted)
+        features = {name: getattr(columns, name) for name in names if hasattr(columns, name)}
+        learned = [name for name in vars(self) if isinstance(getattr(type(self), name, None), Learned)]
+        for name in (*names, *learned):  # also what a user has put in the place of what was learned
+            self.__dict__.pop(name, None)
+        self.__dict__.update(features, _fitted=fitted)
         return self
 
     def with_parameters(self: S, params: Tree, state: Tree) -> S:
@@ -141,6 +144,7 @@ class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
     def _calibrate(self: S, scores: Array, y: Array, weights: Array | None = None) -> S:
         """Learn from rows that were not trained on.   y: as the user has it, checked"""
         target = self.fitted.target
+        check_consistent_length(scores, y)
         target.check(y)
         told = target.learn_from(scores, target.encode(y), weights)
-        return self.with_fitted(replace(self.fitted, calibration=told), copy.copy(self))
+        return self.with_fitted(replace(self.fitted, calibration=told), self)

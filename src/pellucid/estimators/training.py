@@ -61,7 +61,7 @@ def fit(
     if isinstance(held, RandomPart):
         rows, held = divided(rows, recipe, held.share, rng)
     model, curves = previous.model, previous.curves
-    if not incremental or model.penalty is None:
+    if not (incremental and goes_on):
         model.penalty = recipe.penalty_for(rows.total)
     if not goes_on:
         model.progress, curves.factor = None, 1.0

@@ -94,9 +94,11 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         matrix = preprocessor.fit_table(table.take(inside), _pick(weights, inside))
         held: Samples | None = None
         if separate:
-            truth = self._checked_target(y_val)
+            others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
+            if others.rows != len(truth):
+                raise ValueError(f"X_val has {others.rows} rows and y_val has {len(truth)}: they must be the same rows")
             counted = _given_weights(sample_weight_val, len(truth))
-            held = self._samples(target, preprocessor.known_table(X_val), truth, counted, preprocessor)
+            held = self._samples(target, others, truth, counted, preprocessor)
         elif len(outside):
             held = self._samples(target, table.take(outside), labels[outside], _pick(weights, outside), preprocessor)
         rows = Samples(

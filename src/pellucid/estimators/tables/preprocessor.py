@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,31 +15,27 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from pellucid.amounts import check_whole
+from pellucid.amounts import is_whole
 from pellucid.data.inputs import all_finite
 from pellucid.data.types import Array, ArrayLike
+from pellucid.estimators.conditions import Condition, one_of
 from pellucid.estimators.inputs import checked_weights
+from pellucid.estimators.parameters import Parameters, check_parameters, parameter
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
-from pellucid.estimators.tables.scaling import make_scalers
+from pellucid.estimators.tables.scaling import SCALINGS
 
 MISSING = ("indicator", "median", "error")
 
 
-class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A table as an array of floats: scaled numbers, one-hot categories, and codes for `nn.Embed` last.
 
     It takes pandas, polars and other data frames, and arrays, also of Python objects. Columns of a frame are known by
     name: their order does not matter, in `fit` or later.
 
-    scaling : "robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "standard",
-        "quantile" (to a normal distribution), "pca", "whiten", "centre" or None
-    one_hot_max : columns of up to so many categories are one-hot (two categories: one column of -1 and +1), those of
-        more become codes 1, 2, ...; unknown and missing ones are all zeros, or code 0
-    missing : "indicator" (the median, and a column that says so), "median", or "error"
-    categorical : names (or numbers) of columns to take for categories, though they hold numbers
-    dtype : "float64" or "float32"
+    {parameters}
 
     Dates become the time elapsed, and year, month, weekday and hour where they vary. `sample_weight` counts for robust
     and standard scales.
@@ -52,22 +48,34 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[-1.22, 0.0, -1.0], [0.0, 1.0, 1.0], [1.22, 0.0, 1.0]]
     """
 
-    _encoding: Encoding
-
-    def __init__(
-        self,
-        scaling: str | None = "robust",
-        *,
-        one_hot_max: int = 8,
-        missing: str = "indicator",
-        categorical: str | Iterable[str | int] | None = (),
-        dtype: DTypeLike = "float64",
-    ) -> None:
-        self.scaling = scaling
-        self.one_hot_max = one_hot_max
-        self.missing = missing
-        self.categorical = categorical
-        self.dtype = dtype
+    scaling: str | None = parameter(
+        default="robust",
+        condition=one_of(*SCALINGS, words=f"one of {', '.join(map(repr, SCALINGS))}"),
+        doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "standard", '
+        '"quantile" (to a normal distribution), "pca", "whiten", "centre" or None',
+        kw_only=False,
+    )
+    one_hot_max: int = parameter(
+        default=8,
+        condition=Condition(lambda value: is_whole(value, 0), "a whole number from 0"),
+        doc="columns of up to so many categories are one-hot (two categories: one column of -1 and +1), those of more "
+        "become codes 1, 2, ...; unknown and missing ones are all zeros, or code 0",
+    )
+    missing: str = parameter(
+        default="indicator",
+        condition=one_of(*MISSING, words=f"one of {', '.join(map(repr, MISSING))}"),
+        doc='"indicator" (the median, and a column that says so), "median", or "error"',
+    )
+    categorical: str | Iterable[str | int] | None = parameter(
+        default=(), doc="names (or numbers) of columns to take for categories, though they hold numbers"
+    )
+    dtype: DTypeLike = parameter(
+        default="float64",
+        condition=Condition(
+            lambda value: str(np.dtype(cast(Any, value))) in ("float32", "float64"), "'float64' or 'float32'"
+        ),
+        doc='"float64" or "float32"',
+    )
 
     # fit
 
@@ -82,7 +90,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_table(self, table: Table, sample_weight: ArrayLike = None) -> Array:
         """`fit` on a table that has been read; returns its rows transformed, as a plain array."""
-        _check_parameters(self)
+        check_parameters(self)
         kinds = column_kinds(table, self._chosen(table))
         weights = None if sample_weight is None else checked_weights(sample_weight, table.rows)
         values = column_values(table, kinds)
@@ -223,7 +231,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         try:
             reader = Reader(arrays, {}, "these data", classes())
             preprocessor = cls(**{name: reader.read(value) for name, value in data["params"].items()})
-            _check_parameters(preprocessor)
+            check_parameters(preprocessor)
             preprocessor.__dict__.update({name: reader.read(value) for name, value in data["learned"].items()})
             if data["kinds"] != preprocessor.kinds_:
                 raise TableError("the columns or their kinds are not what pellucid writes")
@@ -239,15 +247,6 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = ["float64"] if np.dtype(self.dtype) == np.float64 else []
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
-
-
-def _check_parameters(preprocessor: TablePreprocessor) -> None:
-    make_scalers(preprocessor.scaling, 1)
-    if preprocessor.missing not in MISSING:
-        raise ValueError(f"missing is one of {', '.join(map(repr, MISSING))}, got {preprocessor.missing!r}")
-    check_whole(0, one_hot_max=preprocessor.one_hot_max)
-    if str(np.dtype(preprocessor.dtype)) not in ("float32", "float64"):
-        raise ValueError(f"dtype is 'float64' or 'float32', got {preprocessor.dtype!r}")
 
 
 def _is_missing(column: Array) -> Array:

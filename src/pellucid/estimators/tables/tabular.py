@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from pellucid.data.splits import by_fraction_of_classes
 from pellucid.data.types import Array, ArrayLike
@@ -54,7 +54,7 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
         return labels
 
     def _target(self, y: Array, weights: Array | None) -> ClassTarget:
-        classes = np.unique(y)
+        classes: Array = unique_labels(y)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only, {classes.tolist()[0]!r}, in all of n_samples={len(y)} rows: give rows of "
