@@ -4,9 +4,8 @@ VENV := .venv
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 BIN := $(VENV)/bin
-# percent of the lines of src/pellucid that tests must run: all of them, and those of `make test-lowest`
+# percent of the lines of src/pellucid that the tests must run
 COVERAGE := 85
-LOWEST_COVERAGE := 60
 
 .PHONY: demo test test-lowest coverage lint soak bench clean
 
@@ -30,9 +29,7 @@ $(LOWEST)/installed: pyproject.toml tests/lowest.py
 
 test-lowest: $(LOWEST)/installed
 	@cat $(LOWEST)/versions.txt
-	$(LOWEST)/bin/python -m pytest -n auto -p no:cacheprovider --cov --cov-report= $$($(LOWEST)/bin/python tests/lowest.py tests)
-	@echo "percent of the lines that these tests run, wanted $(LOWEST_COVERAGE):"
-	@$(LOWEST)/bin/coverage report --format=total --fail-under=$(LOWEST_COVERAGE)
+	$(LOWEST)/bin/python -m pytest -n auto -p no:cacheprovider $$($(LOWEST)/bin/python tests/lowest.py tests)
 
 # all tests, with the share of lines that they run; from Python 3.12 on it costs next to nothing (sys.monitoring)
 CORE := import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")
