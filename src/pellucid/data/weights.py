@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number
+from pellucid.data.types import Array
 from pellucid.errors import ShapeError
 from pellucid.nn.losses.loss import sample_weights
 
@@ -27,6 +28,13 @@ def in_reach(weights: Any, dtype: Any) -> tuple[Any, float]:
     if top == 0 or math.sqrt(limits.tiny) <= top <= math.sqrt(limits.max):
         return np.asarray(weights, dtype), 1.0
     return (np.asarray(weights, np.float64) / top).astype(dtype), top
+
+
+def joint(weights: Array | None, others: Array | None) -> Array | None:
+    """The product of two kinds of weights, each of which may be missing."""
+    if weights is None or others is None:
+        return others if weights is None else weights
+    return weights * others
 
 
 def class_weights(which: Any, y: Any, weights: Any = None, *, others: float | None = None) -> Any:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike, Matrix
+from pellucid.data.weights import joint
 from pellucid.estimators.fitted import Fitted, begin, layer_names, take_up
 from pellucid.estimators.inputs import checked_rows, checked_weights
 from pellucid.estimators.parameters import check_parameters
@@ -101,9 +102,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
     def _weights(self, target: Target, X: Matrix, y: Array, sample_weight: ArrayLike, *, part: bool) -> Array | None:
         """Weights of rows: those given, times those of their classes; None where there are none."""
         weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
-        by_class = self._row_weights(target, y, part=part)
-        if by_class is not None:
-            weights = by_class if weights is None else weights * by_class
+        weights = joint(weights, self._row_weights(target, y, part=part))
         if weights is not None and not np.any(weights):
             raise ValueError("all sample weights are 0: nothing is left to learn from")
         return weights

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pellucid.train import Run
-from pellucid.train.callbacks.stopping import KeepsBest
+from pellucid.train.callbacks.stopping import KeepsBest, better
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Convergence(KeepsBest):
         value = patience.sign * score
         if patience.early:
             curves.waited = curves.waited + 1 if value < curves.best_score + patience.tol else 0
-        if value > curves.best_score or (patience.keep == "last" and value == curves.best_score):
+        if better(value, curves.best_score, "max", ties=patience.keep == "last"):
             curves.best_score, curves.best_iter = value, len(curves.scores)
             return patience.early
         return False

@@ -12,7 +12,7 @@ from pellucid.data.chunks import input_chunks
 from pellucid.data.types import Array, Matrix, Tree
 from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.convergence import Curves
-from pellucid.estimators.recipe import Recipe
+from pellucid.estimators.recipe import Recipe, sign_of
 from pellucid.estimators.target import Target
 from pellucid.train import Metric, Model
 
@@ -35,7 +35,7 @@ class Fitted:
     @property
     def sign(self) -> float:
         """-1 where a smaller score of the validation rows is better."""
-        return -1.0 if self.metric is None or self.metric.mode == "min" else 1.0
+        return sign_of(self.metric)
 
     def scores(self, X: Matrix) -> Array:
         """The network's output.   (n, features) -> (n, outputs)"""

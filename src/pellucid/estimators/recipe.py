@@ -25,7 +25,6 @@ PAYS = 0.1
 SKLEARN = {"identity": 6.0, "logistic": 2.0, "tanh": 6.0, "relu": 6.0}
 """scikit-learn's activations and the factor of their first weights: with them, weights start as scikit-learn's."""
 
-
 FLOAT64: np.dtype[np.floating] = np.dtype(np.float64)
 
 
@@ -140,7 +139,7 @@ def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np
         patience=Patience(
             tol=float(parameters.tol),
             epochs=float(parameters.n_iter_no_change),
-            sign=-1.0 if metric is None or metric.mode == "min" else 1.0,
+            sign=sign_of(metric),
             late=compat.late_patience,
             keep=training.keep,
         ),
@@ -234,6 +233,11 @@ def monitored(which: Monitor, target: Target) -> Metric | None:
     if isinstance(which, str) and which == "loss":
         return None
     return scorer(which)
+
+
+def sign_of(metric: Metric | None) -> float:
+    """-1 where a smaller score of the validation rows is better; None is the loss."""
+    return -1.0 if metric is None or metric.mode == "min" else 1.0
 
 
 def scorer(which: object) -> Metric:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid import optim
 from pellucid.estimators.convergence import Patience
-from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of
+from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
 from pellucid.estimators.tables.parameters import TableParameters
 from pellucid.estimators.target import Target
@@ -112,7 +112,7 @@ def table_recipe(
         patience=Patience(
             tol=0.0,
             epochs=math.inf if parameters.patience is None else float(parameters.patience),
-            sign=-1.0 if metric is None or metric.mode == "min" else 1.0,
+            sign=sign_of(metric),
             keep="last",
         ),
         early=held,

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from pellucid.data.splits import by_fraction_of_classes
 from pellucid.data.types import Array, ArrayLike
+from pellucid.data.weights import joint
 from pellucid.estimators.class_target import ClassTarget, target_of
 from pellucid.estimators.classifier import ClassShell, MLPClassifier
 from pellucid.estimators.inputs import checked_weights
@@ -64,10 +65,7 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
 
     def _weighed(self, target: Target, y: Array, weights: Array | None) -> Array | None:
         assert isinstance(target, ClassTarget)
-        by_class = target.row_weights(y, self.class_weight)
-        if weights is None or by_class is None:
-            return weights if by_class is None else by_class
-        return by_class * weights
+        return joint(weights, target.row_weights(y, self.class_weight))
 
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
         return by_fraction_of_classes(np.unique(y, return_inverse=True)[1], self.validation_fraction, rng)
