@@ -506,6 +506,14 @@ CASES: dict[str, list[Case]] = {
         Case(np.take_along_axis, (real(ROWS, 4), np.argsort(real(ROWS, 4), axis=1)), {"axis": 1}, open=(0, 1)),
         Case(np.take_along_axis, (real(2, 4, 3), np.argsort(real(2, 4, 3), axis=1)), {"axis": 1}),
     ],
+    "histogram": [
+        Case(
+            lambda x, lower, scale, *, bins: np.histogram(np.clip(x, -1, 1), bins, (-1, 1))[0],
+            (real(ROWS, 4), np.array(-1.0), np.array(2.5)),
+            {"bins": 5},
+            open=(0,),
+        )
+    ],
     "searchsorted": [
         Case(np.searchsorted, (np.sort(real(5)), real(ROWS, 2)), {"side": side}, open=(1,))
         for side in ("left", "right")

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from pellucid.train import history_views
 from pellucid.train.files.atomic import write_atomically
 from pellucid.train.files.entries import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
@@ -38,6 +40,7 @@ class History:
     batch_size: int | None = None
     rows: int | None = None
     columns: tuple[str, ...] = ("epoch", "step", "loss", "lr")  # what an epoch has, also before the first one
+    looks: dict[str, Any] | None = None  # what an `inspect.Watch` saw, as plain data; `inspect.looks` reads it
 
     def __post_init__(self) -> None:
         if isinstance(self.ending, str):
@@ -98,6 +101,7 @@ class History:
             "columns": list(self.columns),
             "modes": self.modes,
             "epochs": self.epochs,
+            **({} if self.looks is None else {"looks": plain(self.looks)}),
         }
 
     def with_epochs(self, epochs: list[dict[str, Any]]) -> History:
@@ -115,6 +119,7 @@ class History:
             batch_size=entry(data, "batch_size", maybe(COUNT), path, default=None),
             rows=entry(data, "rows", maybe(COUNT), path, default=None),
             columns=tuple(entry(data, "columns", TEXTS, path, default=list(self.columns))),
+            looks=entry(data, "looks", maybe(MAPPING), path, default=None),
             modes=self.modes | {name: entry(modes, name, among("min", "max", "?"), path) for name in modes},
         )
 
@@ -130,6 +135,15 @@ class History:
 
     def _repr_html_(self) -> str:
         return history_views.html(self)
+
+
+def plain(value: Any) -> Any:
+    """Arrays and numbers of NumPy as lists and numbers of Python, also inside lists and dicts."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def epochs_of(data: Any, name: str, path: Any) -> list[dict[str, Any]]:

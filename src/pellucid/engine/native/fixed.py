@@ -192,6 +192,28 @@ def along(op: str, dtype: str) -> str:
     )
 
 
+def histogram(dtype: str) -> str:
+    """[count, source, lower, scale, bins, target]: how many elements there are in each bin; NaN and infinities in none."""
+    T = NAMES[dtype]
+    return (
+        _HEAD.format(names=f"INFINITY, f64, i64, load_{T}, load_f64, load_i64, magnitude, store_i64, word")
+        + f"""    lower, scale = load_f64(word(a, 2), 0, 2), load_f64(word(a, 3), 0, 3)
+    target, last = word(a, 5), word(a, 4) - 1
+    top = f64(last)
+    for k in range(last + 1):
+        store_i64(target, k, 0, 0)
+    for i in range(word(a, 0)):
+        x = f64(load_{T}(word(a, 1), i, 1))
+        if magnitude(x) < INFINITY:
+            place = (x - lower) * scale
+            place = place if place > 0.0 else 0.0
+            k = i64(place if place < top else top)
+            store_i64(target, k, load_i64(target, k, 0) + 1, 0)
+    return 0
+"""
+    )
+
+
 # the loop that never returns to the interpreter: see run.py for the words. Numbers too small to be normal are taken
 # for zero if word 22 says so: momenta of dead units would otherwise stay tiny for ever, and are very slow
 RUN = (

@@ -306,6 +306,14 @@ def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
     return transposed(build, made, tuple(np.argsort(order).tolist()))
 
 
+def _histogram(build: Builder, node: Node, args: list[Value]) -> Value:
+    """The values, and where the bins begin and how narrow they are, each at a place in memory."""
+    values, *ends = args
+    ends = [build.elementwise("astype", (end,), np.dtype(np.float64)) for end in ends]
+    placed = [build.new("broadcast_to", (a,), a.shape, a.dtype) if a.known else a for a in (values, *ends)]
+    return build.new("histogram", placed, node.shape, np.dtype(node.dtype), dict(node.settings))
+
+
 def _move(build: Builder, node: Node, args: list[Value]) -> Value:
     """concatenate, pad, flip, getitem, scatter_add: elements go to other places."""
     assert node.op is not None
@@ -341,6 +349,7 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "argmax": _arg,
     "argmin": _arg,
     "cumsum": _cumsum,
+    "histogram": _histogram,
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }
 """What is not simply elementwise."""

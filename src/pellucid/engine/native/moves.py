@@ -29,8 +29,8 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
             end = int(resolve(size, sizes))
             words = [-end, size_of(a.shape, sizes), address(base(a)), end, fixed.BAD_INDEX]
             checks.append((fixed.check_range("int64"), words))
-    # a number of which each thread has its own is made by each
-    return checks + (moves(x, sizes, address) if thread == 0 or is_single(x) else [])
+    # a number of which each thread has its own is made by each; everything else by one of them, in turn
+    return checks + (moves(x, sizes, address) if thread == x.number % threads or is_single(x) else [])
 
 
 def _in_range(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int) -> Work:
@@ -78,6 +78,10 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
         *lead, columns = (int(resolve(s, sizes)) for s in source.shape)
         rows = int(np.prod(lead, dtype=np.int64))
         return [(fixed.along(x.op, source.dtype.name), [rows, columns, address(base(source)), target])]
+    if x.op == "histogram":
+        values = x.args[0]
+        words = [size_of(values.shape, sizes), *(address(base(a)) for a in x.args), settings["bins"], target]
+        return [(fixed.histogram(values.dtype.name), words)]
     if x.op == "concatenate":
         return _concatenated(x, shape, settings["axis"], sizes, address)
     source = x.args[0]

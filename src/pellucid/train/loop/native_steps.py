@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.data.rows import Rows
+from pellucid.data.rows import Batch, Rows
 from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import Roles, release, stepper
@@ -176,7 +176,8 @@ class NativeSteps:
         order = self._order(run, run.epoch)
         while run.batch - self.skipped < self.count:
             first = run.batch - self.skipped
-            last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk)
+            run.look(lambda: self._batch(run, order))
+            last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk, first + run.until_look)
             if run.plan.steps is not None:
                 last = min(last, first + run.plan.steps - run.step)
             words = self._words(run, first, last, run.step - first, run.factor)
@@ -188,7 +189,7 @@ class NativeSteps:
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         """Is there nothing to do between epochs but to note the loss?"""
-        plan, events = run.plan, ("epoch_begin", "batch_end", "epoch_end", "checkpoint")
+        plan, events = run.plan, ("epoch_begin", "look", "batch_end", "epoch_end", "checkpoint")
         limited = plan.steps is not None or plan.max_time is not None or plan.validation is not None
         return not run.batch and not limited and not any(listening[event] for event in events)
 
@@ -265,12 +266,16 @@ class NativeSteps:
         self.ahead.clear()
         if first + steps < reached:  # seen too late: the state is already beyond
             self._repeat(run)
-        at = (run.batch - self.skipped) * self.rows
-        batch = self.source.take(order[at : at + self.rows])
+        batch = self._batch(run, order)
         settings, loss = run.settings(run.step), float(results[first + steps, 0])
         trouble = locate(run.trainer, run.now, batch, run.step, settings, loss)
         run.diverge(trouble, batch)
         return False
+
+    def _batch(self, run: Run, order: Any) -> Batch:
+        """The rows of the next step."""
+        at = (run.batch - self.skipped) * self.rows
+        return self.source.take(order[at : at + self.rows])
 
     def _tell(self, run: Run, steps: int, sums: list[float], results: Any) -> None:
         """So many steps were made: the sums of the epoch so far (that of the weights last), the last one's results."""

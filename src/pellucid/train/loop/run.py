@@ -220,6 +220,28 @@ class Run:
         if first is not None:
             raise first
 
+    @functools.cached_property
+    def lookers(self) -> list[Callback]:
+        """The callbacks that look at steps."""
+        return [callback for callback in self.callbacks if callback.handles("look")]
+
+    @property
+    def until_look(self) -> int:
+        """Steps from here to the next look behind this place; very many where nobody looks."""
+        return min((each.every - self.step % each.every for each in self.lookers), default=1 << 62)
+
+    def look(self, batch: Callable[[], Batch]) -> None:
+        """Show the batch of the next step to the callbacks that are due."""
+        due = [callback for callback in self.lookers if self.step % callback.every == 0]
+        rows = batch() if due else None
+        for callback in due:
+            try:
+                getattr(callback, "on_look")(self, rows)  # noqa: B009
+            except KeyboardInterrupt:
+                raise
+            except Exception as error:
+                raise CallbackError(f"callback {callback.name}, event look: {error}") from error
+
     def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
         """The gradients after the callbacks have seen them, and perhaps changed them."""
         for callback in self.callbacks:

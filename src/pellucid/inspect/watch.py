@@ -1,0 +1,113 @@
+"""Watch: looks at a network all through its training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.amounts import check_whole
+from pellucid.data.rows import Batch
+from pellucid.engine import engine_named
+from pellucid.graph.core.dims import Dim
+from pellucid.graph.core.spec import Spec, spec_of
+from pellucid.graph.core.tree import tree_map
+from pellucid.graph.graph import Graph
+from pellucid.graph.record import record
+from pellucid.inspect.blocks import blocks
+from pellucid.inspect.look import Looks, Sight
+from pellucid.inspect.subject import column_names
+from pellucid.inspect.taps import tapped
+from pellucid.train import Callback, History
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.run import Run
+
+
+class Watch(Callback):
+    """Look at every layer, every so many steps of a training: a callback for `Model.fit` and all estimators.
+
+    A look is taken ahead of a step, on the batch of that step: what is seen is what that step does. Its statistics are
+    computed by the engine that trains, in a graph of its own, so that the training has the same bits with and without
+    it. `most` limits the memory: when there are so many looks, every other one is dropped and `every` doubles.
+    `columns` are the names of the inputs.
+
+    `watch.looks` are the looks; they are kept in checkpoints, and in the history of the model (`inspect.looks`).
+
+    >>> import numpy as np
+    >>> from pellucid import Model, inspect, nn
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> watch = inspect.Watch(every=10)
+    >>> model = Model(nn.mlp((8,), 1))
+    >>> _ = model.fit(X, X[:, 0], epochs=5, callbacks=[watch], verbose=False)
+    >>> watch.looks
+    <Looks: 5 of hidden1, output; steps 0 to 35>
+    >>> watch.looks.series("hidden1", "a", "std").shape
+    (5,)
+    """
+
+    def __init__(self, every: int = 100, *, most: int = 200, columns: tuple[str, ...] | None = None) -> None:
+        check_whole(every=every)
+        check_whole(2, most=most)
+        self.first, self.most, self.columns = every, most, columns
+        self.reset()
+
+    def reset(self) -> None:
+        self.every = self.first
+        self.looks = Looks()
+        self._graphs: dict[int, Graph] = {}
+        self._last: Batch | None = None
+
+    def on_look(self, run: Run, batch: Batch) -> None:
+        self._look(run, batch)
+        self._last = batch
+        if len(self.looks) >= self.most:
+            self.looks.thin()
+            self.every *= 2
+
+    def on_fit_end(self, run: Run) -> None:
+        """One more look at the end, on the last batch that was looked at."""
+        if self._last is not None and (not self.looks or self.looks.steps[-1] != run.step):
+            self._look(run, self._last)
+        self._last = None
+        run.history.looks = self.looks.state()
+
+    def _look(self, run: Run, batch: Batch) -> None:
+        state, (numbers, settings) = run.steps.view(run), run.numbers_at(run.step)
+        arrays = (batch.X, batch.y) if batch.weights is None else (batch.X, batch.y, batch.weights)
+        args = ((state.params, state.state, state.rule), arrays, np.int64(run.step), numbers, settings)
+        with np.errstate(all="ignore"):  # what is not finite is shown as such
+            raw = engine_named(run.steps.engine)(self._graph(run, args), *args)
+        self.looks.add(raw, run.step, run.epoch, batch.rows)
+
+    def _graph(self, run: Run, args: tuple[Any, ...]) -> Graph:
+        """The graph of a look, recorded once, with the number of rows left open; for batches with or without weights."""
+        batch = args[1]
+        if len(batch) not in self._graphs:
+            watched = blocks(run.trainer.net, batch[0].shape[1:])
+            self.looks.sight = Sight.of(watched, self.columns or column_names(int(np.prod(batch[0].shape[1:]))))
+            specs = [tree_map(_strong, arg) for arg in args]
+            specs[1] = tuple(Spec((Dim.symbol("n"), *array.shape[1:]), array.dtype) for array in batch)
+            self._graphs[len(batch)] = record(tapped(run.trainer, watched), *specs, name="look").simplify()
+        return self._graphs[len(batch)]
+
+    def meaning(self) -> dict[str, Any]:
+        return {"every": self.first, "most": self.most}
+
+    def state(self) -> dict[str, Any]:
+        return {"every": self.every, "looks": self.looks.state()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.every, self.looks = int(state["every"]), Looks.restored(state["looks"])
+
+
+def _strong(value: Any) -> Spec:
+    spec = spec_of(value)
+    return Spec(spec.shape, np.dtype(spec.dtype))
+
+
+def looks(history: History | Mapping[str, Any]) -> Looks:
+    """What a `Watch` saw, out of a history (also of a model that was loaded from a file); none without one."""
+    seen = history.looks if isinstance(history, History) else history
+    return Looks() if seen is None else Looks.restored(seen)
