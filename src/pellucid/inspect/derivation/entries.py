@@ -32,7 +32,7 @@ def total(terms: Sequence[str]) -> str:
     'a + b'
     """
     if len(terms) > TERMS:
-        terms = [*terms[: TERMS - 2], r"\cdots ", terms[-1]]
+        terms = [*terms[: TERMS - 2], r"\cdots", terms[-1]]
     return " + ".join(terms)
 
 
@@ -52,8 +52,6 @@ def mean_of(text: str, rows: int) -> str:
 
 def telling(values: Any) -> tuple[int, ...]:
     """The place to write out: the first that is not 0."""
-
-
     flat = np.flatnonzero(values)
     place = np.unravel_index(int(flat[0]) if len(flat) else 0, np.shape(values))
     return tuple(int(i) for i in place)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "lambda": "λ", "mu": "μ",
     "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "varphi": "φ", "Delta": "Δ", "Phi": "Φ", "ell": "ℓ",
-    "partial": "∂", "infty": "∞", "top": "ᵀ", "prime": "′", "mathbf1": "1", "sum": "Σ", "Vert": "‖", "vert": "|",
+    "partial": "∂", "infty": "∞", "top": "ᵀ", "prime": "′", "mathbf1": "𝟏", "sum": "Σ", "Vert": "‖", "vert": "|",
     "surd": "√",
 }  # fmt: skip
 OPERATORS = {
@@ -141,8 +141,14 @@ def _accented(text: str, name: str) -> str:
     return unicodedata.normalize("NFC", text[:1] + ACCENTS[name] + text[1:])
 
 
+def _sign(c: str) -> str:
+    if c.isalpha() and c not in "ᵀ∂":
+        return f"<i>{c}</i>"
+    return {"-": "−", "𝟏": "<b>1</b>"}.get(c, html.escape(c))
+
+
 TEXT = Writer(
-    plain=lambda c: "−" if c == "-" else c,
+    plain=lambda c: {"-": "−", "𝟏": "1"}.get(c, c),
     word=lambda word: word,
     accent=_accented,
     raised=lambda text: _small(text, SUPERSCRIPTS, "^"),
@@ -152,10 +158,10 @@ TEXT = Writer(
 )
 
 HTML = Writer(
-    plain=lambda c: f"<i>{c}</i>" if c.isalpha() and c not in "ᵀ∂" else "−" if c == "-" else html.escape(c),
+    plain=lambda c: _sign(c),
     word=lambda word: f"<span class='w'>{html.escape(word)}</span>",
     accent=lambda text, name: re.sub(r"(\w)(?=</i>)|^(\w)$", lambda m: _accented(m[0], name), text, count=1),
-    raised=lambda text: f"<sup>{text}</sup>",
+    raised=lambda text: text if text == "′" else f"<sup>{text.replace('ᵀ', 'T')}</sup>",
     lowered=lambda text: f"<sub>{text}</sub>",
     fraction=lambda above, below: f"<span class='f'><span>{above}</span><span>{below}</span></span>",
     root=lambda text: f"√<span class='r'>{text}</span>",

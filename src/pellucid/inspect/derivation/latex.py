@@ -9,7 +9,7 @@ from pellucid.inspect.derivation.content import Equation, Side, Step
 from pellucid.inspect.derivation.formulas import LETTERS, OPERATORS, as_latex, escape
 from pellucid.inspect.derivation.numbers import SPARED, Numbers, number
 
-HEAD = r"""\documentclass[a4paper,landscape,10pt]{article}
+HEAD = r"""\documentclass[a4paper,landscape,10pt,fleqn]{article}
 \usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
 \usepackage{amsmath}
@@ -55,22 +55,32 @@ def _lines(steps: Sequence[Step], digits: int, limit: int) -> Iterator[str]:
                 yield rf"\par $\vdots$ steps {previous + 1} to {step.number - 1}: the layers between, in the same way"
             previous = step.number
             yield rf"\par\medskip\textbf{{({step.number}) {words(step.title)}}}\nopagebreak"
-            yield from (_equation(equation, digits, limit) for equation in step.equations)
+            lines = [line for equation in step.equations for line in _equation(equation, digits, limit)]
+            if lines:
+                yield "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
             yield from (rf"{{\small {words(text)}}}\par" for text in step.words)
 
 
-def _equation(equation: Equation, digits: int, limit: int) -> str:
-    first = _side(equation.sides[0], digits, limit)
-    sides = [_side(side, digits, limit) for side in equation.sides[1:]]
-    relations = [as_latex(equation.relation), *["="] * (len(sides) - 1)]
-    pieces = [f"{relation} {side}" for relation, side in zip(relations, sides, strict=True)]
-    broken = len(pieces) > 2  # the product of matrices on a line of its own
-    lines = [f"{first} &{pieces[0]}", *(f"&{piece}" for piece in pieces[1:])] if broken else [
-        f"{first} &{' '.join(pieces)}"
-    ]  # fmt: skip
+COLUMNS = 12
+"""So many columns of numbers fit beside each other."""
+
+
+def _equation(equation: Equation, digits: int, limit: int) -> list[str]:
+    """The lines of an equation: symbol = formula, and numbers beside it or below."""
+    relations = [as_latex(equation.relation), *["="] * (len(equation.sides) - 2)]
+    lines, columns = [f"{_side(equation.sides[0], digits, limit)} &"], 0
+    for i, (relation, side) in enumerate(zip(relations, equation.sides[1:], strict=True)):
+        width = sum(min(item.value.shape[1], limit) for item in side if isinstance(item, Numbers))
+        piece = f"{relation} {_side(side, digits, limit)}"
+        if i and columns + width > COLUMNS:
+            lines.append(f"&{piece}")
+            columns = 0
+        else:
+            lines[-1] += f" {piece}" if i else piece
+        columns += width
     if equation.entry:
         lines.append(rf"&\quad {as_latex(equation.entry)}")
-    return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+    return lines
 
 
 def _side(side: Side, digits: int, limit: int) -> str:

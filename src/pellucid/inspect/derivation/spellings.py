@@ -74,6 +74,7 @@ _INFIX = {
 }  # fmt: skip
 _NAMES = {"maximum": "max", "minimum": "min", "log": "ln", "expit": "sigmoid", "log_expit": "ln sigmoid"}
 _SAME = ("astype", "stop_gradient", "positive", "reshape", "broadcast_to")
+_INVERSE = r"\frac{1}"
 LONGEST = 160
 
 Written = tuple[str, int]
@@ -123,8 +124,8 @@ def _argument(whole: list[Written], a: Any) -> Written:
 def _operation(name: str, arguments: list[Written]) -> Written:
     if name in _SAME:
         return arguments[0]
-    if name == "multiply" and arguments[1][0].startswith(r"\frac{1}"):
-        return rf"\frac{{{arguments[0][0]}}}{arguments[1][0].removeprefix(r'\frac{1}')}", _ATOM
+    if name == "multiply" and arguments[1][0].startswith(_INVERSE):  # a times 1/b is a/b
+        return rf"\frac{{{arguments[0][0]}}}{arguments[1][0].removeprefix(_INVERSE)}", _ATOM
     if name in _INFIX:
         sign, strength = _INFIX[name]
         left, right = _inside(arguments[0], strength), _inside(arguments[1], strength + (name == "subtract"))

@@ -47,8 +47,8 @@ def text_lines(title: str, steps: Sequence[Step], digits: int, limit: int, spare
 def equation_lines(equation: Equation, digits: int, limit: int) -> Iterator[tuple[str, str]]:
     """symbol = formula, then numbers; on one line where there is room."""
     first = as_text(equation.sides[0][0]) if isinstance(equation.sides[0][0], str) else ""
-    sides = [_side(side, digits, limit) for side in equation.sides[1:]]
     margin = width_of(first) + 1
+    sides = [_fitting(side, digits, limit, WIDTH - len(INDENT) - margin - 2) for side in equation.sides[1:]]
     lines: list[Box] = []
     current: Box = [first]
     for i, side in enumerate(sides):
@@ -76,6 +76,15 @@ def _sampled(equation: Equation, limit: int) -> bool:
 def _side(side: Side, digits: int, limit: int) -> Box:
     boxes = [_item(item, digits, limit) for item in side]
     return _beside([box for pair in zip(boxes, [[" "]] * len(boxes), strict=True) for box in pair][:-1])
+
+
+def _fitting(side: Side, digits: int, limit: int, width: int) -> Box:
+    """A side of at most this width, where less of its matrices will do."""
+    for less in range(limit, 2, -1):
+        box = _side(side, digits, less)
+        if width_of(box[0]) <= width:
+            break
+    return box
 
 
 def _item(item: Item, digits: int, limit: int) -> Box:
