@@ -1,0 +1,67 @@
+"""Causes before symptoms: one fault is one finding, with the symptoms that it explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pellucid.inspect.diagnosis.codes import CODES
+from pellucid.inspect.diagnosis.finding import SEVERITIES, Finding
+
+SLOW = ("rate-too-low", "too-few-epochs", "plateau", "capacity-too-small", "batch-too-large")
+"""What a network looks like that hardly learns, whatever the reason."""
+
+WILD = ("rate-too-high", "batch-too-small", "plateau", "capacity-too-small", "stale-statistics")
+"""What it looks like if steps do not fit."""
+
+SIGNALS = ("vanishing-gradient", "exploding-gradient", "saturated-units", "dead-units", "not-zero-centred")
+"""What layers show if what goes into them, or their weights, have a wrong size."""
+
+EXPLAINS: dict[str, tuple[str, ...]] = {
+    "input-nan": (*SLOW, *WILD, *SIGNALS),
+    "target-domain": (*SLOW, *WILD, *SIGNALS),
+    "loss-output-mismatch": (*SLOW, *WILD, *SIGNALS, "useless-layer", "target-scale"),
+    "input-scale": (*SLOW, *WILD, *SIGNALS, "useless-layer", "overfitting"),
+    "target-scale": (*SLOW, *WILD, *SIGNALS, "useless-layer", "penalty-too-strong"),
+    "symmetric-units": (*SLOW, *SIGNALS, "useless-layer"),
+    "missing-activation": ("capacity-too-small", "plateau", "useless-layer"),
+    "exploding-gradient": (*WILD, "saturated-units", "dead-units", "overfitting", "too-few-epochs"),
+    "vanishing-gradient": (*SLOW, "saturated-units", "useless-layer", "not-zero-centred"),
+    "saturated-units": (*SLOW, *WILD, "vanishing-gradient", "exploding-gradient", "useless-layer", "overfitting"),
+    "dead-units": (*SLOW, "vanishing-gradient", "useless-layer"),
+    "not-zero-centred": (*SLOW, *WILD, "vanishing-gradient", "saturated-units", "dead-units"),
+    "rate-too-high": ("plateau", "capacity-too-small", "saturated-units", "exploding-gradient", "useless-layer", "stale-statistics"),
+    "batch-too-small": ("rate-too-high", "plateau", "capacity-too-small", "stale-statistics"),
+    "batch-too-large": ("too-few-epochs", "rate-too-low", "plateau", "capacity-too-small"),
+    "dropout-too-high": (*SLOW, "rate-too-high"),
+    "penalty-too-strong": (*SLOW, "vanishing-gradient", "dead-units", "rate-too-high"),
+    "rate-too-low": ("too-few-epochs", "plateau", "capacity-too-small"),
+    "too-few-epochs": ("plateau", "capacity-too-small", "stale-statistics"),
+    "capacity-too-small": ("plateau",),
+    "leak-suspected": ("overfitting",),
+    "label-noise": ("overfitting",),
+}
+"""Which symptoms a fault has. A finding that is only a note explains nothing, and is explained by nothing."""
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Roots first: a finding that an earlier one explains becomes part of that one's evidence."""
+    everything = sorted(findings, key=_place)
+    roots: list[Finding] = []
+    for finding in everything:
+        place = next((i for i, root in enumerate(roots) if _explains(root, finding)), None)
+        if place is None:
+            roots.append(finding)
+        else:
+            root = roots[place]
+            roots[place] = replace(root, explains=tuple(dict.fromkeys((*root.explains, finding.code))))
+    return tuple(sorted(roots, key=_place))
+
+
+def _explains(root: Finding, other: Finding) -> bool:
+    return root.severity != "note" and other.code in EXPLAINS.get(root.code, ())
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    """Errors and warnings ahead of notes; among them what is nearer to the cause."""
+    return (0 if finding.severity != SEVERITIES[0] else 1, CODES[finding.code].rank)

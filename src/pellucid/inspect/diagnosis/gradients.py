@@ -1,0 +1,124 @@
+"""Checks of a start: do signals keep their size on the way through a new network, and gradients on the way back?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pellucid.inspect.diagnosis import views
+from pellucid.inspect.diagnosis.evidence import Evidence
+from pellucid.inspect.diagnosis.finding import Finding
+from pellucid.inspect.diagnosis.remedies import afresh, variant, with_activation, with_batch_norm, with_usual_start
+from pellucid.inspect.diagnosis.trials import gain
+from pellucid.inspect.diagnosis.units import bounded, hidden
+from pellucid.inspect.look import Look
+from pellucid.nn import Activate, Layer
+
+LOST = 1e-2
+"""A gradient (or what rows differ by) that has become this share of what it was, from one end to the other."""
+
+GROWN = 30.0
+"""A signal or gradient that has become this many times as large."""
+
+
+def flow(look: Look) -> dict[str, float]:
+    """From end to end: how much gradients shrink or grow on the way back, and signals on the way forward."""
+    layers = look.layers
+    first, last = layers[0], layers[-1]
+    back = 1.0
+    if first.dz is not None and last.dz is not None and len(layers) > 1:
+        back = first.dz.rms / max(last.dz.rms, 1e-300)
+    differences = [float(np.sqrt(np.mean(np.square(layer.unit_std)))) for layer in layers]
+    return {
+        "gradient, first over last": back,
+        "rows differ by, last hidden": differences[-2] if len(layers) > 1 else differences[-1],
+        "rows differ by, output": differences[-1],
+        "largest signal": max(layer.a.rms for layer in layers),
+    }
+
+
+def start(e: Evidence) -> list[Finding]:
+    """A new network of this kind: what shrinks, what grows, and does another start (or activation) learn where it fails?"""
+    if e.start is None or len(e.start.layers) < 2:
+        return []
+    numbers = flow(e.start)
+    back, differ = numbers["gradient, first over last"], numbers["rows differ by, last hidden"]
+    loss = e.start.loss if e.start.loss is not None else np.nan
+    chance = float(np.mean(e.chance))
+    excess = (loss - chance) / e.unit if np.isfinite(loss) else np.inf
+    own_start = with_usual_start(e.model.net) != e.model.net
+    normal_inputs = e.seen is None or 0.05 < float(np.sqrt(np.mean(np.square(e.seen)))) < 6.0
+    shrinks = (back < LOST or differ < LOST) and normal_inputs
+    grows = (back > GROWN or numbers["largest signal"] > GROWN or (excess > 10.0 and own_start)) and normal_inputs
+    if not shrinks and not grows and not own_start:
+        return []
+    saturates = any((layer.saturated or 0.0) > 0.3 for layer in hidden(e.start) if bounded(e, layer.name))
+    if grows and not shrinks:
+        code = "exploding-gradient"
+        if saturates:
+            return []  # told by the units
+    elif shrinks:
+        code = "vanishing-gradient"
+    else:
+        return []
+    measured: dict[str, float | int | str] = {name: float(value) for name, value in numbers.items()}
+    measured["first loss over chance"] = float(min(loss / chance if chance else np.inf, 1e30))
+    change, remedy = _mended(e, own_start, code)
+    severity, weight = _verdict(e, change, measured, extreme=back < 1e-3 or differ < 1e-4 or back > 1e3 or excess > 100)
+    if not severity:
+        return []
+    return [
+        Finding(
+            code,
+            severity,
+            measured,
+            remedy=remedy,
+            layer=e.start.layers[0].name,
+            repair=lambda: afresh(variant(e.model, net=change(e.model.net)), e.it.X),
+            figure=_figure(e.start),
+            weight=weight,
+        )
+    ]
+
+
+def _mended(e: Evidence, own_start: bool, code: str) -> tuple[Callable[[Layer], Layer], str]:
+    """The change that should help, and how it is written."""
+    if own_start:
+        return with_usual_start, 'nn.mlp(hidden, outputs, init="auto")   # variance gain² / fan-in'
+    if any(bounded(e, layer.name) for layer in hidden(e.start)) if e.start is not None else False:
+        return (
+            lambda net: with_activation(net, "relu", _flat_ended),
+            'nn.mlp(hidden, outputs, activation="relu")   # or norm="batch"',
+        )
+    return with_batch_norm, 'nn.mlp(hidden, outputs, norm="batch")'
+
+
+def _flat_ended(layer: Activate) -> bool:
+    reach = layer.activation.range
+    return reach is not None and bool(np.isfinite([reach.low, reach.high]).all())
+
+
+def _verdict(
+    e: Evidence, change: Callable[[Layer], Layer], measured: dict[str, float | int | str], *, extreme: bool
+) -> tuple[str, float]:
+    if not len(e.curve.loss) and not e.curve.diverged:
+        return ("warning", 0.5) if extreme else ("", 0.0)
+    laboratory = e.laboratory
+    mended = laboratory.begin("mended", lambda model: variant(model, net=change(model.net)))
+    as_is = laboratory.begin("as it is")
+    better_start = gain(as_is.losses.inside, mended.losses.inside, e.unit)
+    better_end = gain(laboratory.now.inside, mended.losses.inside, e.unit)
+    measured["gain of another start"] = float(np.clip(better_start.size, -9.0, 9.0))
+    failed = e.curve.diverged or not e.finite
+    if better_start.beyond(0.05) and (failed or better_end.beyond(0.02, 2.0)):
+        return "warning", 1.0 if failed else better_end.size
+    if extreme and (failed or e.behind.beyond(0.1) or not e.learned.beyond(0.1)):
+        return "warning", max(e.behind.size, 0.1)
+    return ("note", 0.0) if extreme else ("", 0.0)
+
+
+def _figure(look: Look) -> Any:
+    sizes = {layer.name: layer.dz.rms for layer in look.layers if layer.dz is not None and layer.dz.rms > 0}
+    return views.bars(sizes, "Adjoints of the pre-activations at the start", "root mean square", log=True)

@@ -1,0 +1,154 @@
+"""Checks of what rows say of the target: labels that contradict their neighbours, columns that know too much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.inspect.diagnosis import views
+from pellucid.inspect.diagnosis.evidence import Evidence
+from pellucid.inspect.diagnosis.finding import Finding
+from pellucid.inspect.diagnosis.reference import best_reference
+from pellucid.inspect.diagnosis.trials import gain
+
+CONFIDENT = 1 / 3
+"""The share of rows that the reference is surest of: there, mistakes are not those of a border between classes."""
+
+NOISE = 0.04
+"""The share of contradicting labels among them that is beyond what careful people make."""
+
+
+def noise(e: Evidence) -> list[Finding]:
+    """Labels that contradict a reference where it is surest (it has not seen the row), and outliers among numbers."""
+    if e.misfit or len(e.sample) < 60:
+        return []
+    return _of_classes(e) if e.classifies else _of_numbers(e)
+
+
+def _of_classes(e: Evidence) -> list[Finding]:
+    if e.labels is None:
+        return []
+    labels, K = e.labels, max(int(e.labels.max()) + 1, 2)
+    target = np.eye(K)[labels]
+    references = e.references if e.target.shape[1] == K else best_reference(_table(e), target)
+    best = references[0]
+    skill = 1.0 - float(np.mean(best.errors(target))) / max(float(np.mean(np.square(target - target.mean(0)))), 1e-12)
+    if skill < 0.15:
+        return []  # nothing is known of these rows: no label contradicts
+    said = best.loo if best.loo.shape[1] == K else np.concatenate([1.0 - best.loo, best.loo], axis=1)
+    ordered = np.sort(said, axis=1)
+    margin, winner = ordered[:, -1] - ordered[:, -2], said.argmax(axis=1)
+    sure: list[Any] = []
+    for c in range(K):  # of every class the surest, so that a large class does not hide the others
+        mine = np.flatnonzero(winner == c)
+        sure.extend(mine[np.argsort(-margin[mine])][: max(int(CONFIDENT * len(mine)), 1)] if len(mine) else [])
+    index = np.array(sure, np.int64)
+    wrong = winner[index] != labels[index]
+    share, error = float(wrong.mean()), float(np.sqrt(max(wrong.mean() * (1 - wrong.mean()), 1e-4) / len(index)))
+    if share - 2.0 * error < NOISE:
+        return []
+    return [
+        Finding(
+            "label-noise",
+            "warning",
+            {"contradicted": share, "among surest rows": len(index), "first": int(index[wrong][0]), "reference": best.kind},
+            remedy="# look at these rows first:\n"
+            f"rows = {index[wrong][:8].tolist()}\n"
+            'Model(net, nn.loss("cross_entropy", smoothing=0.1), penalty=nn.L2(1e-3)); train.EarlyStopping(10)',
+            figure=views.bars({"sure and wrong": share, "limit": NOISE}, "Labels against a sure reference", "share"),
+            weight=share,
+        )
+    ]
+
+
+def _of_numbers(e: Evidence) -> list[Finding]:
+    """Targets far out of all that the others make likely: a few rows own most of the squared error."""
+    residuals = (e.references[0].loo - e.target)[:, 0]
+    centre = float(np.median(residuals))
+    deviation = 1.4826 * float(np.median(np.abs(residuals - centre)))
+    if deviation <= 0 or e.target.shape[1] != 1:
+        return []
+    far = np.abs(residuals - centre) > 8.0 * deviation
+    share = float(far.mean())
+    owned = float(np.sum(np.square(residuals[far])) / max(np.sum(np.square(residuals)), 1e-300))
+    if not 0.005 < share < 0.25 or far.sum() < 3 or owned < 0.6:
+        return []
+    return [
+        Finding(
+            "label-noise",
+            "warning",
+            {"far off": int(far.sum()), "of": len(far), "their share of the squared error": owned},
+            means="A few targets are far from all that similar rows say. Under squared errors they rule the gradient: a "
+            "network that is trained for long learns them by heart.",
+            remedy=f'# look at these rows first:\nrows = {np.flatnonzero(far)[:8].tolist()}\nModel(net, nn.loss("huber"))',
+            weight=owned * 0.3,
+        )
+    ]
+
+
+def leak(e: Evidence) -> list[Finding]:
+    """A column that says the target, and rows to check by that were trained on."""
+    if e.misfit or len(e.sample) < 40:
+        return []
+    return [*_rows_twice(e), *_knowing_column(e)][:1]
+
+
+def _table(e: Evidence) -> Any:
+    return np.asarray(e.sample.X, np.float64).reshape(len(e.sample.X), -1)
+
+
+def _rows_twice(e: Evidence) -> list[Finding]:
+    if e.held is None:
+        return []
+    own = {row.tobytes() for row in np.ascontiguousarray(e.it.X.reshape(len(e.it.X), -1))}
+    if len(own) < 0.9 * len(e.it.X) or len(e.it.X) < 40:
+        return []  # rows of few values: some are the same by nature
+    X = np.ascontiguousarray(e.held.X.reshape(len(e.held.X), -1))
+    shared = float(np.mean([row.tobytes() in own for row in X]))
+    if shared < 0.05:
+        return []
+    return [
+        Finding(
+            "leak-suspected",
+            "warning",
+            {"validation rows that were trained on": shared, "rows": len(X)},
+            remedy="train.split(X, y, ...)   # once, before anything is copied or resampled",
+            weight=shared,
+        )
+    ]
+
+
+def _knowing_column(e: Evidence) -> list[Finding]:
+    """The column that tells most about the target: does it say nearly all, and the others much less?"""
+    X, target = _table(e), e.target
+    n, d = X.shape
+    if d < 3 or target.shape[1] > 30:
+        return []
+    centred = X - X.mean(axis=0)
+    size = np.sqrt(np.sum(np.square(centred), axis=0))
+    spread = target - target.mean(axis=0)
+    with np.errstate(all="ignore"):
+        correlation = np.abs(centred.T @ spread) / (size[:, None] * np.sqrt(np.sum(np.square(spread), axis=0)))
+    told = np.nan_to_num(correlation).max(axis=1)
+    j = int(np.argmax(told))
+    alone = best_reference(X[:, [j]], target)[0]
+    skill_alone = 1.0 - float(np.mean(alone.errors(target))) / e.target_spread
+    if skill_alone < 0.9:
+        return []
+    others = best_reference(np.delete(X, j, axis=1), target)[0]
+    skill_others = 1.0 - float(np.mean(others.errors(target))) / e.target_spread
+    worse = gain(others.errors(target) / e.target_spread, alone.errors(target) / e.target_spread, 1.0)
+    if not worse.beyond(0.15):
+        return []
+    return [
+        Finding(
+            "leak-suspected",
+            "warning" if skill_others > 0.1 or skill_alone > 0.97 else "note",
+            {"told by it alone": skill_alone, "told by the others": skill_others},
+            remedy=f"X = np.delete(X, {j}, axis=1)   # is {e.columns[j]} known before the target is?",
+            column=e.columns[j],
+            figure=views.bars({f"{e.columns[j]} alone": skill_alone, "all others": skill_others}, "What is told of the target", "share"),
+            weight=worse.size * 0.5,
+        )
+    ]
