@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -29,29 +28,27 @@ BY_GRAPH = "By the rules of the recorded graph."
 def write_backward(page: Page) -> None:
     """Steps from the scores back to the first layer."""
     _at_scores(page)
-    takers = Counter(source for part in page.trace.parts for source in part.sources)
     for part in reversed(page.trace.parts):
-        shared = [source for source in part.sources if takers[source] > 1]
         if isinstance(part.layer, Dense | Maxout | GLU):
-            _affine(page, part, part.layer, bool(shared))
+            _affine(page, part, part.layer)
+            _back(page, part, part.layer)
         elif isinstance(part.layer, Activate):
-            _activation(page, part, part.layer, bool(shared))
+            _activation(page, part, part.layer)
         elif isinstance(part.layer, BatchNorm) and f"{part.name}.batch_mean" in page.trace.values:
             _batch_norm(page, part, part.layer)
         elif isinstance(part.layer, Dropout):
-            _dropout(page, part, bool(shared))
+            _dropout(page, part)
         else:
             _other(page, part)
 
 
-def derivative_at(page: Page, name: str) -> str:
-    return page.symbols.derivative(name)
+WAITS = "What comes back here is added to what comes through the other branch."
 
 
 def _at_scores(page: Page) -> None:
     last = page.trace.parts[-1]
     formula, values = slope_of(page), page.trace.adjoints[last.name]
-    symbol = derivative_at(page, last.name)
+    symbol = page.symbols.derivative(last.name)
     quotient = rf"\frac{{\partial \ell}}{{\partial {page.symbols.of(last.name)}}}"
     sides: list[Any] = [quotient] if symbol != quotient else []
     if formula is not None:
@@ -74,8 +71,8 @@ def gradient_symbol(parameter: str) -> str:
     return rf"\frac{{\partial J}}{{\partial {parameter}}}"
 
 
-def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU, shared: bool) -> None:
-    notation, trace, k = page.notation, page.trace, part.number
+def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU) -> None:
+    notation, trace = page.notation, page.trace
     source, own = part.sources[0], page.owned[part.name]
     weight, error = own["weight"], page.symbols.derivative(part.z)
     if part.z != part.name and not isinstance(layer, Dense):
@@ -94,7 +91,7 @@ def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU, shared: bool) -
     written = mean_of(sum_of_products(x[:, i] * scale, delta[:, j], page.digits), trace.rows)
     if penalty is not None:
         assert trace.trainer.penalty is not None
-        formula += f" + {penalty_slope(trace.trainer.penalty, symbol)}"
+        formula += f" + {penalty_slope(trace.trainer.penalty, symbol, weight)}"
         numbers = (*numbers, "+", notation.parameter(penalty))
         written += f" + {product((float(penalty[i, j]),), page.digits)}"
     entry = (
@@ -106,25 +103,37 @@ def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU, shared: bool) -
     if "bias" in own:
         equations.append(_bias(page, part, own["bias"], error))
     page.add(Phase.BACKWARD, f"{part.name}: gradients", equations, part, _idle(page, part))
+
+
+def _back(page: Page, part: Part, layer: Dense | Maxout | GLU) -> None:
+    """Through an affine map to what went into it."""
+    notation, source = page.notation, part.sources[0]
     if source == INPUT:
         return
-    back = page.symbols.derivative(source)
-    formula = notation.back(error, k, factor) + (r" + \cdots " if shared else "")
-    pair = (notation.samples(delta), Numbers(W.T if notation.rows else W))
-    sides: list[Any] = [formula, pair if notation.rows else pair[::-1]]
-    value = trace.adjoints[source]
-    r, c = telling(value)[0], telling(value)[-1]
-    entry = ""
-    if value.ndim == 2 and not shared:
-        written = sum_of_products(delta[r] * scale, W[c], page.digits)
-        entry = f"{_entry(page, back, source, r, c)} = {written} = {number(float(value[r, c]), page.digits)}"
-    words = ["Other branches add their share."] if shared else []
-    if shared:
-        sides = sides[:1]
-    page.add(
-        Phase.BACKWARD, f"{part.name}: back to its input",
-        [equation(back, *sides, notation.samples(value), entry=entry)], part, words,
+    error, symbol = page.symbols.derivative(part.z), page.symbols.derivative(source)
+    W, delta, value = (
+        page.trace.before.params[page.owned[part.name]["weight"]], page.trace.adjoints[part.z],
+        page.trace.adjoints[source],
     )  # fmt: skip
+    factor = factor_of(layer, len(W))
+    share = notation.back(error, part.number, factor)
+    formula, title = page.passed(source, share), f"{part.name}: back to its input"
+    if formula is None:
+        page.add(Phase.BACKWARD, title, [], part, [WAITS])
+        return
+    sides: list[Any] = [formula]
+    entry = ""
+    if formula == share and value.ndim == 2:
+        pair: tuple[Item, ...] = (notation.samples(delta), Numbers(W.T if notation.rows else W))
+        pair = pair if notation.rows else pair[::-1]
+        sides.append((factor.strip(), *pair) if factor else pair)
+        r, c = telling(value)
+        scale = 1.0 / np.sqrt(len(W)) if factor else 1.0
+        written = sum_of_products(delta[r] * scale, W[c], page.digits)
+        entry = f"{_entry(page, symbol, source, r, c)} = {written} = {number(float(value[r, c]), page.digits)}"
+    page.add(
+        Phase.BACKWARD, title, [equation(symbol, *sides, notation.samples(value), entry=entry)], part
+    )
 
 
 def _idle(page: Page, part: Part) -> list[str]:
@@ -148,7 +157,7 @@ def _bias(page: Page, part: Part, name: str, error: str) -> Equation:
     formula = page.notation.summed(error)
     penalty = page.trace.penalty_gradients.get(name)
     if penalty is not None and page.trace.trainer.penalty is not None:
-        formula += f" + {penalty_slope(page.trace.trainer.penalty, symbol)}"
+        formula += f" + {penalty_slope(page.trace.trainer.penalty, symbol, name)}"
     return equation(gradient_symbol(symbol), formula, page.notation.parameter(gradient))
 
 
@@ -159,7 +168,7 @@ def slope(page: Page, part: Part) -> Any:
     return jvp(lambda z: part.layer(inner, z, Context()), (x,), (np.ones_like(x),))[1]
 
 
-def _activation(page: Page, part: Part, layer: Activate, shared: bool) -> None:
+def _activation(page: Page, part: Part, layer: Activate) -> None:
     record, source = layer.activation, part.sources[0]
     own = _parameters(page, part)
     if source == INPUT:
@@ -171,12 +180,13 @@ def _activation(page: Page, part: Part, layer: Activate, shared: bool) -> None:
     slopes = slope(page, part)
     symbol, prime = page.symbols.derivative(source), f"{name}{PRIME}"
     z = page.symbols.of(source)
-    elementwise = not shared and np.allclose(incoming * slopes, outgoing, rtol=1e-4, atol=1e-12, equal_nan=True)
-    if not elementwise:
-        formula = rf"(\frac{{\partial {page.symbols.of(part.name)}}}{{\partial {z}}})^{{\top}} "
-        formula += page.symbols.derivative(part.name)
-        equations = [equation(symbol, formula, page.adjoint(source)), *own]
-        page.add(Phase.BACKWARD, f"{part.name}: through {record.name}", equations, part, [BY_GRAPH])
+    elementwise = np.allclose(incoming * slopes, outgoing, rtol=1e-4, atol=1e-12, equal_nan=True)
+    if page.takers[source] > 1 or not elementwise:
+        share = rf"(\frac{{\partial {page.symbols.of(part.name)}}}{{\partial {z}}})^{{\top}} "
+        formula = page.passed(source, share + page.symbols.derivative(part.name))
+        result = [] if formula is None else [equation(symbol, formula, page.adjoint(source))]
+        words = [WAITS if formula is None else BY_GRAPH]
+        page.add(Phase.BACKWARD, f"{part.name}: through {record.name}", [*result, *own], part, words)
         return
     samples = page.notation.samples
     entry = ""
@@ -214,25 +224,30 @@ def _batch_norm(page: Page, part: Part, layer: BatchNorm) -> None:
         variance = notation.weight("v", part.number)
         scale = rf"\frac{{{gamma if own else '1'}}}{{\sqrt{{{variance} + {number(layer.eps)}}}}}"
         formula = rf"{scale} \odot ({D} - {mean} - {u} \odot {both})"
-        equations.append(equation(page.symbols.derivative(source), formula, page.adjoint(source)))
+        passed = page.passed(source, formula)
+        if passed is not None:
+            equations.append(equation(page.symbols.derivative(source), passed, page.adjoint(source)))
     words = ["Every sample acts on all others through mean and variance: hence the two averages."]
     page.add(Phase.BACKWARD, f"{part.name}: through batch normalisation", equations, part, words)
 
 
-def _dropout(page: Page, part: Part, shared: bool) -> None:
+def _dropout(page: Page, part: Part) -> None:
     source = part.sources[0]
     if source == INPUT:
         return
     mask = page.notation.letter("R", part.number)
-    formula = rf"{page.symbols.derivative(part.name)} \odot {mask}" + (r" + \cdots " if shared else "")
+    share = rf"{page.symbols.derivative(part.name)} \odot {mask}"
+    formula, title = page.passed(source, share), f"{part.name}: through the mask"
+    if formula is None:
+        page.add(Phase.BACKWARD, title, [], part, [WAITS])
+        return
     sides: list[Any] = [formula]
-    if not shared:
+    if formula == share:
         samples = page.notation.samples
         sides.append((samples(page.trace.adjoints[part.name]), r"\odot", samples(mask_of(page, part))))
     page.add(
-        Phase.BACKWARD, f"{part.name}: through the mask",
-        [equation(page.symbols.derivative(source), *sides, page.adjoint(source))], part,
-    )  # fmt: skip
+        Phase.BACKWARD, title, [equation(page.symbols.derivative(source), *sides, page.adjoint(source))], part
+    )
 
 
 def _parameters(page: Page, part: Part) -> list[Equation]:
@@ -244,14 +259,17 @@ def _parameters(page: Page, part: Part) -> list[Equation]:
 
 
 def _other(page: Page, part: Part) -> None:
-    equations = _parameters(page, part)
-    if isinstance(part.layer, Residual):
-        for source in part.sources:
-            if source != INPUT:
-                formula = page.symbols.derivative(part.name) + (r" + \cdots " if source != part.sources[-1] else "")
-                equations.append(equation(page.symbols.derivative(source), formula, page.adjoint(source)))
-    else:
-        behind = [source for source in part.sources if source != INPUT]
-        equations += [equation(page.symbols.derivative(source), page.adjoint(source)) for source in behind]
-    if equations:
-        page.add(Phase.BACKWARD, f"{part.name}: back through it", equations, part, [BY_GRAPH])
+    equations, words = _parameters(page, part), [] if isinstance(part.layer, Residual) else [BY_GRAPH]
+    for source in part.sources:
+        if source == INPUT:
+            continue
+        share = page.symbols.derivative(part.name)
+        if not isinstance(part.layer, Residual):
+            share = rf"(\frac{{\partial {page.symbols.of(part.name)}}}{{\partial {page.symbols.of(source)}}})^{{\top}} {share}"
+        formula = page.passed(source, share)
+        if formula is None:
+            words.append(WAITS)
+        else:
+            equations.append(equation(page.symbols.derivative(source), formula, page.adjoint(source)))
+    if equations or words != [BY_GRAPH]:
+        page.add(Phase.BACKWARD, f"{part.name}: back through it", equations, part, words)

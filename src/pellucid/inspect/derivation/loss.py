@@ -12,6 +12,7 @@ from pellucid.inspect.derivation.entries import total
 from pellucid.inspect.derivation.numbers import Numbers, number
 from pellucid.inspect.derivation.page import Page, equation
 from pellucid.inspect.derivation.spellings import from_text, of_function
+from pellucid.named_arrays import matches
 from pellucid.nn import L1, L2, ElasticNet, LinkKind, Loss, Penalties, Penalty, PerRow, Summed
 from pellucid.nn.losses import classes, numbers
 
@@ -141,16 +142,19 @@ def penalty_formula(penalty: Penalty) -> str:
     return rf"\operatorname{{{type(penalty).__name__}}}(W)"
 
 
-def penalty_slope(penalty: Penalty, weight: str) -> str:
-    """The derivative of a penalty by a weight that it counts."""
+def penalty_slope(penalty: Penalty, weight: str, name: str) -> str:
+    """The derivative of a penalty by a parameter that it counts; `weight` is its symbol."""
     if isinstance(penalty, L2):
         return f"{number(float(penalty.strength))} {weight}"
     if isinstance(penalty, L1):
         return rf"{number(float(penalty.strength))} \operatorname{{sign}}({weight})"
     if isinstance(penalty, ElasticNet):
-        return f"{penalty_slope(L1(penalty.l1), weight)} + {penalty_slope(L2(penalty.l2), weight)}"
+        return f"{penalty_slope(L1(penalty.l1), weight, name)} + {penalty_slope(L2(penalty.l2), weight, name)}"
+    if isinstance(penalty, Penalties):
+        counting = [part for part in penalty.parts if matches(name, getattr(part, "on", "*"))]
+        return " + ".join(penalty_slope(part, weight, name) for part in counting)
     if isinstance(penalty, PerRow):
-        return rf"\frac{{1}}{{n}} ({penalty_slope(penalty.of, weight)})"
+        return rf"\frac{{1}}{{n}} ({penalty_slope(penalty.of, weight, name)})"
     return rf"\frac{{\partial R}}{{\partial {weight}}}"
 
 
@@ -176,8 +180,8 @@ def slope_of(page: Page) -> str | None:
     formula = _case(page, formula)
     several = average and outputs > 1
     if several or page.trace.batch.weights is not None:
-        formula = formula if formula.endswith(")") else f"({formula})"
-        formula = (rf"\frac{{1}}{{{outputs}}} " if several else "") + formula
+        factor, core = ("2", formula[2:]) if formula.startswith("2 ") else ("1", f"({formula})")
+        formula = (rf"\frac{{{factor}}}{{{outputs}}} " if several else f"{factor} " if factor != "1" else "") + core
     if page.trace.batch.weights is not None:
         formula = rf"\frac{{n w_{{i}}}}{{\sum _{{j}} w_{{j}}}} {formula}"
     return formula

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,8 @@ class Page:
     def __post_init__(self) -> None:
         self.symbols: Symbols = symbols_of(self.trace.parts, self.notation)
         self.owned = owned(self.trace.parts, self.trace.before.params)
+        self.shares: dict[str, list[str]] = {}
+        self.takers = Counter(source for part in self.trace.parts for source in part.sources)
 
     def add(
         self,
@@ -48,6 +51,12 @@ class Page:
 
     def adjoint(self, name: str) -> Numbers:
         return self.notation.samples(self.trace.adjoints[name])
+
+    def passed(self, source: str, share: str) -> str | None:
+        """Hand back a share of the derivative by a value; the sum of all, once every part that takes it has done so."""
+        shares = self.shares.setdefault(source, [])
+        shares.append(share)
+        return " + ".join(shares) if len(shares) == self.takers[source] else None
 
     def symbol_of(self, part: Part, own: str) -> str:
         """A parameter: W^{[1]}, b^{[1]} of layers with weights, else its name."""

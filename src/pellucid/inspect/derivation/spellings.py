@@ -150,5 +150,5 @@ def _operation(name: str, arguments: list[Written]) -> Written:
 
 def _inside(written: Written, strength: int) -> str:
     text, binds = written
-    simple = binds == _ATOM and (strength <= _ATOM or re.fullmatch(r"\\?\w+ ?|\([^()]*\)", text))
+    simple = binds == _ATOM and (strength <= _ATOM or re.fullmatch(r"\\?\w+ ?|\([^()]*\)|\\bar\{\w\}", text))
     return text if binds >= strength or simple else f"({text})"

@@ -48,11 +48,15 @@ def equation_lines(equation: Equation, digits: int, limit: int) -> Iterator[tupl
     """symbol = formula, then numbers; on one line where there is room."""
     first = as_text(equation.sides[0][0]) if isinstance(equation.sides[0][0], str) else ""
     margin = width_of(first) + 1
-    sides = [_fitting(side, digits, limit, WIDTH - len(INDENT) - margin - 2) for side in equation.sides[1:]]
+    room = WIDTH - len(INDENT) - margin - 2
+    pieces = [
+        (piece, "+" if j else as_text(equation.relation) if i == 0 else "=")
+        for i, side in enumerate(equation.sides[1:])
+        for j, piece in enumerate(_fitting(side, digits, limit, room))
+    ]
     lines: list[Box] = []
     current: Box = [first]
-    for i, side in enumerate(sides):
-        sign = as_text(equation.relation) if i == 0 else "="
+    for i, (side, sign) in enumerate(pieces):
         longer = _beside([current, [f" {sign} "], side])
         words = i == 1 and isinstance(equation.sides[1][0], str) and any(isinstance(x, Numbers) for x in equation.sides[2])
         if (width_of(longer[0]) + len(INDENT) > WIDTH or (words and len(side) > 1)) and current != [first]:
@@ -78,13 +82,24 @@ def _side(side: Side, digits: int, limit: int) -> Box:
     return _beside([box for pair in zip(boxes, [[" "]] * len(boxes), strict=True) for box in pair][:-1])
 
 
-def _fitting(side: Side, digits: int, limit: int, width: int) -> Box:
-    """A side of at most this width, where less of its matrices will do."""
-    for less in range(limit, 2, -1):
-        box = _side(side, digits, less)
-        if width_of(box[0]) <= width:
-            break
-    return box
+def _fitting(side: Side, digits: int, limit: int, width: int) -> list[Box]:
+    """A side of at most this width: with less of large matrices, or as terms on lines of their own."""
+    box = _side(side, digits, limit)
+    if width_of(box[0]) <= width:
+        return [box]
+    if any(isinstance(item, Numbers) and not item.whole(limit) for item in side):
+        for less in range(limit - 1, 2, -1):
+            box = _side(side, digits, less)
+            if width_of(box[0]) <= width:
+                break
+        return [box]
+    terms: list[list[Item]] = [[]]
+    for item in side:
+        if isinstance(item, str) and item == "+":
+            terms.append([])
+        else:
+            terms[-1].append(item)
+    return [_side(tuple(term), digits, limit) for term in terms]
 
 
 def _item(item: Item, digits: int, limit: int) -> Box:
