@@ -54,6 +54,25 @@ def mask(*shape: int) -> Any:
     return np.asarray(rng.integers(0, 2, shape), bool)
 
 
+def spread_by_numpy(x: Any, *, bins: int) -> Any:
+    mean, std = x.mean(), x.std()
+    lower, upper = max(x.min(), mean - 5 * std), min(x.max(), mean + 5 * std)
+    lower, upper = (lower, upper) if upper > lower else (lower - 0.5, lower + 0.5)
+    counts, _ = np.histogram(np.clip(x, lower, upper), bins, (lower, upper))
+    return np.array([mean, std, x.min(), x.max(), np.mean(x == 0), x.size, *counts])
+
+
+def products_of_columns() -> Any:
+    """Of five columns, of which the third is twice the first, and the last does not move."""
+    columns = real(9, 5)
+    columns[:, 2], columns[:, 4] = 2 * columns[:, 0], 0.0
+    return columns.T @ columns
+
+
+def likeness_by_numpy(products: Any) -> Any:
+    return np.array([np.trace(products) ** 2 / np.sum(products**2), 0, 1, 0, 3, 4])
+
+
 def integers(*shape: int) -> Any:
     return np.asarray(rng.integers(0, 50, shape))
 
@@ -506,14 +525,20 @@ CASES: dict[str, list[Case]] = {
         Case(np.take_along_axis, (real(ROWS, 4), np.argsort(real(ROWS, 4), axis=1)), {"axis": 1}, open=(0, 1)),
         Case(np.take_along_axis, (real(2, 4, 3), np.argsort(real(2, 4, 3), axis=1)), {"axis": 1}),
     ],
-    "histogram": [
+    "spread": [
+        Case(spread_by_numpy, (real(ROWS, 4),), {"bins": 5}, open=(0,)),
+        Case(spread_by_numpy, (np.array([0.0, 0.0, 3.0, 1.0, 50.0] + [1.0] * 40),), {"bins": 8}),
+        Case(spread_by_numpy, (np.full((2, 2), 3.0),), {"bins": 3}),
+    ],
+    "column_moments": [
         Case(
-            lambda x, lower, scale, *, bins: np.histogram(np.clip(x, -1, 1), bins, (-1, 1))[0],
-            (real(ROWS, 4), np.array(-1.0), np.array(2.5)),
-            {"bins": 5},
+            lambda x: np.stack([x.mean(axis=0), x.std(axis=0), x.min(axis=0), x.max(axis=0)]),
+            (real(ROWS, 4),),
+            {},
             open=(0,),
         )
     ],
+    "likeness": [Case(likeness_by_numpy, (products_of_columns(),), {})],
     "searchsorted": [
         Case(np.searchsorted, (np.sort(real(5)), real(ROWS, 2)), {"side": side}, open=(1,))
         for side in ("left", "right")

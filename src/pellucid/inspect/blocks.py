@@ -55,7 +55,7 @@ class Block:
 
     @property
     def elementwise(self) -> bool:
-        """Has its activation a slope for every element? (Softmax has not: each of its outputs depends on all inputs.)"""
+        """Has its activation a slope for every element? (Softmax has not: each output depends on all inputs.)"""
         if self.activation is None or not isinstance(self.activation[1], Activate):
             return self.activation is not None
         x = np.random.default_rng(0).normal(size=(5, 4))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -16,7 +16,7 @@ DEAD = 1e-3
 """A unit is dead where the slope of its activation is smaller than this for every row."""
 
 Raw = dict[str, Any]
-"""The numbers of a look by name: "loss", "hidden1/a", ...; statistics as a pair of arrays."""
+"""The numbers of a look by name: "loss", "hidden1/a", ..."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Sight:
 
     def read(self, raw: Mapping[str, Any], step: int, epoch: int, rows: int) -> Look:
         """The look that these numbers are."""
-        vectors = {f.name: raw[f.name] for f in fields(Look) if f.name.startswith("column_")}
+        names = ("column_mean", "column_std", "column_low", "column_high")
         gradient = raw.get("gradient")
         return Look(
             step,
@@ -138,27 +138,35 @@ class Sight:
             self.columns,
             loss=float(raw["loss"]) if "loss" in raw else None,
             gradient_norm=None if gradient is None else float(np.sqrt(gradient)),
-            **vectors,
+            **dict(zip(names, np.asarray(raw["columns"]), strict=True)),
         )
 
-    def _layer(self, raw: Mapping[str, Any], name: str, activation: str | None, units: int) -> LayerLook:
+    def _layer(self, raw: Mapping[str, Any], name: str, activation: str | None, count: int) -> LayerLook:
         start = f"{name}/"
         numbers = {key[len(start) :]: value for key, value in raw.items() if key.startswith(start)}
-        first = numbers.pop("first")
-        values: Any = {
-            key: Statistics.read(*value)
-            if key in STATISTICS
-            else (np.asarray(value) if key.startswith("unit_") else float(value))
-            for key, value in numbers.items()
-        }
-        return LayerLook(name, activation, units, copies=_groups(first), **values)
+        rank, *first = np.asarray(numbers["likeness"]).tolist()
+        units = np.asarray(numbers["units"])
+        slopes = np.asarray(numbers["slopes"])[3] if "slopes" in numbers else None
+        return LayerLook(
+            name,
+            activation,
+            count,
+            unit_mean=units[0],
+            unit_std=units[1],
+            unit_open=np.asarray(numbers["open"])[0] if "open" in numbers else None,
+            unit_slope=slopes,
+            rank=rank,
+            copies=_groups(first),
+            **{key: Statistics.read(numbers[key]) for key in STATISTICS if key in numbers},
+            **{key: float(numbers[key]) for key in ("norm_shift", "norm_ratio") if key in numbers},
+        )
 
 
-def _groups(first: Any) -> tuple[tuple[int, ...], ...]:
+def _groups(first: list[float]) -> tuple[tuple[int, ...], ...]:
     """Groups of units that are copies of each other."""
     members: dict[int, list[int]] = {}
-    for unit, earlier in enumerate(np.asarray(first).tolist()):
-        members.setdefault(earlier, []).append(unit)
+    for unit, earlier in enumerate(first):
+        members.setdefault(int(earlier), []).append(unit)
     return tuple(tuple(group) for group in members.values() if len(group) > 1)
 
 
@@ -220,18 +228,11 @@ class Looks(Sequence[Look]):
     def state(self) -> dict[str, Any]:
         """All of it as plain data and arrays, for a file."""
         names = sorted({name for raw in self.raws for name in raw})
-        stacked: dict[str, Any] = {}
-        for name in names:
-            values = [raw[name] for raw in self.raws]
-            if isinstance(values[0], tuple):
-                stacked[name] = [np.stack([np.asarray(value[i]) for value in values]) for i in range(2)]
-            else:
-                stacked[name] = np.stack([np.asarray(value) for value in values])
         return {
             "layers": [list(layer) for layer in self.sight.layers],
             "columns": list(self.sight.columns),
             "places": np.array(self.places, np.int64).reshape(-1, 3),
-            "values": stacked,
+            "values": {name: np.stack([np.asarray(raw[name]) for raw in self.raws]) for name in names},
         }
 
     @staticmethod
@@ -242,9 +243,5 @@ class Looks(Sequence[Look]):
         )
         looks = Looks(Sight(layers, tuple(map(str, state["columns"]))))
         for i, place in enumerate(np.asarray(state["places"]).tolist()):
-            raw = {
-                name: tuple(np.asarray(part)[i] for part in value) if isinstance(value, list) else np.asarray(value)[i]
-                for name, value in state["values"].items()
-            }
-            looks.add(raw, *place)
+            looks.add({name: np.asarray(values[i]) for name, values in state["values"].items()}, *place)
         return looks

@@ -1,7 +1,7 @@
 """Statistics of one array: its moments, its ends, its zeros, its histogram.
 
-`measure` is plain NumPy that can be recorded: it computes on arrays, and inside the engine where it is part of a
-graph, so that no activation has to be copied out. `Statistics` is what becomes of its numbers.
+`measure` is one operation of the graph: it computes on arrays, and inside the engine where it is part of a graph, so
+that no activation has to be copied out. `Statistics` is what becomes of its numbers.
 """
 
 from __future__ import annotations
@@ -11,34 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.graph.primitives.sorting import histogram
+from pellucid.graph.primitives.statistics import bounds, spread
 
 BINS = 64
 """Bins of a histogram."""
 
-REACH = 5.0
-"""Deviations from the mean at which a histogram ends: what is further out is counted in its last bin."""
-
-NUMBERS = ("mean", "std", "low", "high", "zeros")
-"""The numbers that `measure` gives, in order."""
+NUMBERS = ("mean", "std", "low", "high", "zeros", "count")
+"""The numbers that `measure` gives first, in order; behind them stands the histogram."""
 
 
-def measure(x: Any) -> tuple[Any, Any]:
-    """`NUMBERS` of an array, and its histogram.   (...) -> (5,), (64,)"""
-    exact = x.astype(np.float64)  # in one pass over the array: in double precision the squares lose nothing that counts
-    mean, low, high = np.mean(exact), np.min(x), np.max(x)
-    std = np.sqrt(np.maximum(np.mean(np.square(exact)) - np.square(mean), 0.0))
-    zeros = np.mean((x == 0.0).astype(np.float64))
-    lower, width = bounds(mean, std, low, high)
-    return np.stack([mean, std, low, high, zeros]), histogram(x, lower, BINS / width, bins=BINS)
-
-
-def bounds(mean: Any, std: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """Where a histogram begins, and how wide it is: all numbers, or those within `REACH` deviations of the mean."""
-    lower = np.maximum(low, mean - REACH * std)
-    upper = np.minimum(high, mean + REACH * std)
-    wide = upper > lower  # an array of one number only has a histogram of width 1 around it
-    return np.where(wide, lower, lower - 0.5), np.where(wide, upper - lower, 1.0)
+def measure(x: Any) -> Any:
+    """`NUMBERS` of an array, and its histogram.   (...) -> (70,)"""
+    return spread(x, bins=BINS)
 
 
 @dataclass(frozen=True)
@@ -67,17 +51,14 @@ class Statistics:
     @staticmethod
     def of(x: Any) -> Statistics:
         """The statistics of any array."""
-        return Statistics.read(*measure(np.asarray(x)))
+        return Statistics.read(measure(np.asarray(x)))
 
     @staticmethod
-    def read(numbers: Any, counts: Any) -> Statistics:
+    def read(numbers: Any) -> Statistics:
         """Out of what `measure` gives."""
-        mean, std, low, high, zeros = (float(number) for number in numbers)
-        count = int(np.sum(counts))
-        if not np.isfinite(std):
-            return Statistics(count, mean, std, low, high, zeros, (0,) * BINS, (0.0, 1.0))
-        lower, width = (float(number) for number in bounds(mean, std, low, high))
-        return Statistics(count, mean, std, low, high, zeros, tuple(int(k) for k in counts), (lower, lower + width))
+        mean, std, low, high, zeros, count, *histogram = (float(number) for number in numbers)
+        ends = bounds(mean, std, low, high) if np.isfinite(std) else (0.0, 1.0)
+        return Statistics(int(count), mean, std, low, high, zeros, tuple(int(number) for number in histogram), ends)
 
     @property
     def rms(self) -> float:

@@ -62,7 +62,8 @@ def subject(thing: Any, X: Any, y: Any = None) -> Subject:
     if hasattr(thing, "best_estimator_"):
         return subject(thing.best_estimator_, X, y)
     raise TypeError(
-        f"inspect looks at a Model, an estimator of pellucid, or a pipeline that ends in one, got {type(thing).__name__}"
+        "inspect looks at a Model, an estimator of pellucid, or a pipeline that ends in one, got "
+        f"{type(thing).__name__}"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.autodiff import value_and_grad
+from pellucid.graph.primitives.statistics import column_moments, likeness
 from pellucid.inspect.blocks import Block
 from pellucid.inspect.statistics import measure
 from pellucid.train.loop.step import Arrays, Trainer, squared_norm
@@ -20,8 +21,8 @@ from pellucid.train.loop.step import Arrays, Trainer, squared_norm
 SATURATED = 0.01
 """A unit is saturated where the slope of its activation is smaller than this."""
 
-SAME = 1e-5
-"""Two units are copies of each other where their correlation is that close to 1."""
+TINY = 1e-12
+"""Keeps a variance away from 0."""
 
 
 def tapped(trainer: Trainer, watched: tuple[Block, ...]) -> Callable[..., Any]:
@@ -80,61 +81,31 @@ def looked(trainer: Trainer, watched: tuple[Block, ...]) -> Callable[..., Any]:
 
 
 def columns_of(X: Any) -> Arrays:
-    """Mean, deviation and ends of the columns of a batch, each a vector."""
-    flat = np.reshape(X, (X.shape[0], math.prod(X.shape[1:]))).astype(np.float64)
-    mean = np.mean(flat, axis=0)
-    centred = flat - mean
-    return {
-        "column_mean": mean,
-        "column_std": np.sqrt(np.mean(np.square(centred), axis=0)),
-        "column_low": np.min(flat, axis=0),
-        "column_high": np.max(flat, axis=0),
-    }
+    """Moments and ends of the columns of a batch.   (n, ...) -> (4, columns)"""
+    return {"columns": column_moments(np.reshape(X, (X.shape[0], math.prod(X.shape[1:]))))}
 
 
 def forward(block: Block, params: Arrays, state: Arrays, taps: Arrays) -> Arrays:
     """What a forward pass shows of a block."""
     z, a = taps[block.z], taps[block.a]
-    units = np.reshape(a, (-1, a.shape[-1])).astype(np.float64)
-    mean = np.mean(units, axis=0)
-    centred = units - mean
+    units = np.reshape(a, (-1, a.shape[-1]))
+    centred = units - np.mean(units, axis=0)
     results: Arrays = {
         "z": measure(z),
         "a": measure(a),
         "weight": measure(params[f"{block.name}.weight"]),
-        "unit_mean": mean,
-        "unit_std": np.sqrt(np.mean(np.square(centred), axis=0)),
-        **alike(np.reshape(a, (-1, a.shape[-1])) - mean.astype(a.dtype)),
+        "units": column_moments(units),
+        "likeness": likeness(centred.T @ centred),
     }
     if block.bias:
         results["bias"] = measure(params[f"{block.name}.bias"])
     if block.elementwise:
         slope = np.abs(np.reshape(block.slope(params, z), (-1, z.shape[-1])))
-        results["unit_open"] = np.mean((slope >= SATURATED).astype(np.float64), axis=0)
-        results["unit_slope"] = np.max(slope, axis=0)
+        results["slopes"] = column_moments(slope)
+        results["open"] = column_moments((slope >= SATURATED).astype(slope.dtype))
     if block.norm is not None and f"{block.norm}.batch_mean" in taps:
-        stored = {key: state[f"{block.norm}.{key}"].astype(np.float64) for key in ("mean", "var")}
-        shift = np.square(taps[f"{block.norm}.batch_mean"] - stored["mean"]) / (stored["var"] + 1e-12)
-        results["norm_shift"] = np.sqrt(np.mean(shift))
-        ratio = np.mean(taps[f"{block.norm}.batch_var"]) / (np.mean(stored["var"]) + 1e-12)
-        results["norm_ratio"] = np.sqrt(ratio)
+        mean, var = (state[f"{block.norm}.{key}"] for key in ("mean", "var"))
+        shift = (taps[f"{block.norm}.batch_mean"] - mean) / np.sqrt(var + TINY)
+        results["norm_shift"] = np.sqrt(np.mean(np.square(shift)))
+        results["norm_ratio"] = np.sqrt(np.mean(taps[f"{block.norm}.batch_var"]) / (np.mean(var) + TINY))
     return {f"{block.name}/{key}": value for key, value in results.items()}
-
-
-def alike(centred: Any) -> Arrays:
-    """The effective rank of units from their covariances C, (tr C)² / |C|²; which are copies of an earlier one.
-
-    centred: (n, units) -> a number; for each unit the first one that it is a copy of, or itself   (units,)
-    """
-    products = centred.T @ centred
-    units = centred.shape[-1]
-    numbers = np.arange(units)
-    squares = np.diagonal(products).astype(np.float64)
-    trace = np.sum(squares)
-    rank = np.square(trace) / np.maximum(np.sum(np.square(products.astype(np.float64))), np.finfo(np.float64).tiny)
-    sizes = np.sqrt(np.maximum(squares, 0.0))
-    alive = sizes > 1e-6 * np.max(sizes)  # a unit that does not move is no copy of another
-    same = products >= (1.0 - SAME) * sizes[:, None] * sizes[None, :]
-    same = same & alive[:, None] & alive[None, :] & (numbers[:, None] < numbers[None, :])
-    first = np.min(np.where(same, numbers[:, None], numbers[None, :]), axis=0)
-    return {"rank": rank, "first": first}

@@ -82,7 +82,7 @@ class Watch(Callback):
         self.looks.add(raw, run.step, run.epoch, batch.rows)
 
     def _graph(self, run: Run, args: tuple[Any, ...]) -> Graph:
-        """The graph of a look, recorded once, with the number of rows left open; for batches with or without weights."""
+        """The graph of a look, recorded once with the number of rows left open (and once more for weights)."""
         batch = args[1]
         if len(batch) not in self._graphs:
             watched = blocks(run.trainer.net, batch[0].shape[1:])

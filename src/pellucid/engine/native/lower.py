@@ -306,12 +306,14 @@ def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
     return transposed(build, made, tuple(np.argsort(order).tolist()))
 
 
-def _histogram(build: Builder, node: Node, args: list[Value]) -> Value:
-    """The values, and where the bins begin and how narrow they are, each at a place in memory."""
-    values, *ends = args
-    ends = [build.elementwise("astype", (end,), np.dtype(np.float64)) for end in ends]
-    placed = [build.new("broadcast_to", (a,), a.shape, a.dtype) if a.known else a for a in (values, *ends)]
-    return build.new("histogram", placed, node.shape, np.dtype(node.dtype), dict(node.settings))
+def _looked_at(build: Builder, node: Node, args: list[Value]) -> Value:
+    """spread, column_moments, likeness: of an array at a place in memory."""
+    assert node.op is not None
+    (x,) = args
+    if x.dtype.kind != "f":
+        x = build.elementwise("astype", (x,), np.dtype(np.float64))
+    x = build.new("broadcast_to", (x,), x.shape, x.dtype) if x.known else x
+    return build.new(node.op.name, (x,), node.shape, np.dtype(node.dtype), dict(node.settings))
 
 
 def _move(build: Builder, node: Node, args: list[Value]) -> Value:
@@ -349,7 +351,7 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "argmax": _arg,
     "argmin": _arg,
     "cumsum": _cumsum,
-    "histogram": _histogram,
+    **dict.fromkeys(("spread", "column_moments", "likeness"), _looked_at),
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }
 """What is not simply elementwise."""

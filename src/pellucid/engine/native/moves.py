@@ -78,10 +78,11 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
         *lead, columns = (int(resolve(s, sizes)) for s in source.shape)
         rows = int(np.prod(lead, dtype=np.int64))
         return [(fixed.along(x.op, source.dtype.name), [rows, columns, address(base(source)), target])]
-    if x.op == "histogram":
+    if x.op in ("spread", "column_moments", "likeness"):
         values = x.args[0]
-        words = [size_of(values.shape, sizes), *(address(base(a)) for a in x.args), settings["bins"], target]
-        return [(fixed.histogram(values.dtype.name), words)]
+        words = [size_of(values.shape, sizes)] if x.op == "spread" else [int(resolve(s, sizes)) for s in values.shape]
+        words = [*words[: 1 if x.op == "likeness" else 2], address(base(values)), *settings.values(), target]
+        return [(getattr(fixed, x.op)(values.dtype.name), words)]
     if x.op == "concatenate":
         return _concatenated(x, shape, settings["axis"], sizes, address)
     source = x.args[0]

@@ -1,13 +1,10 @@
-"""Order: where elements go when they are sorted, elements in another order, where numbers would be put in, and how
-many there are in each of equal bins.
+"""Order: where elements go when they are sorted, elements in another order, and where numbers would be put in.
 
 Sorting is `reorder(x, argsort(x))`: a permutation, constant as long as no two elements pass each other. The sort is
 stable, so that of equal elements the first comes first, with its derivative.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -40,18 +37,4 @@ searchsorted = primitive(
     shape=lambda a, v, *, side: Spec(v.shape, np.intp),
     jvp=(None, None),
     vjp=(None, None),
-)
-
-
-def _counts(x: Any, lower: Any, scale: Any, *, bins: int) -> Any:
-    places = (x[np.isfinite(x)].astype(np.float64) - lower) * scale
-    return np.bincount(np.clip(places, 0, bins - 1).astype(np.int64), minlength=bins)
-
-
-histogram = primitive(  # bin k holds what is from lower + k / scale to the next; the ends hold what is beyond them
-    "histogram",
-    _counts,
-    shape=lambda x, lower, scale, *, bins: Spec((bins,), np.int64),
-    jvp=(None, None, None),
-    vjp=(None, None, None),
 )

@@ -1,8 +1,8 @@
 """What a callback is: an object with the events it cares about.
 
-Events, in this order: fit_begin, epoch_begin, look, gradients, batch_end, epoch_end, fit_end (always reached). A callback
-costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember across a
-resumed run it gives in `state()` and takes back in `load()`.
+Events, in this order: fit_begin, epoch_begin, look, gradients, batch_end, epoch_end, fit_end (always reached). A
+callback costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember
+across a resumed run it gives in `state()` and takes back in `load()`.
 """
 
 from __future__ import annotations
