@@ -1,0 +1,51 @@
+"""The network: a drawing with shapes and counts, and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pellucid.markup import plural
+from pellucid.report.drawing import drawing, stages
+from pellucid.report.elements import element, joined, paragraph, table
+from pellucid.report.predictor import Predictor
+from pellucid.report.rows import word
+from pellucid.report.sections.section import Section
+from pellucid.train.model_views import rule
+
+
+def network_section(asked: Predictor, columns: Sequence[str]) -> Section:
+    """The network, or the first one of an ensemble."""
+    model = asked.model
+    summary = model.summary()
+    inputs = columns if len(columns) == sum(model.features) else ()
+    picture = drawing(stages(summary), model.params, inputs, [word(label) for label in asked.classes])
+    outputs = "×".join(map(str, summary.rows[-1].output)) if summary.rows else ""
+    rows = [
+        (
+            element("code", row.name),
+            row.layer,
+            "n × " + " × ".join(map(str, row.output)),
+            ", ".join(f"{name} {'×'.join(map(str, shape)) or '1'}" for name, shape in row.shapes.items()),
+            f"{row.count:,}" if row.count else "",
+            f"{row.count / summary.count:.0%}" if row.count and summary.count else "",
+        )
+        for row in summary.rows
+    ]
+    members = f" The first of {len(asked.models)} members is shown." if len(asked.models) > 1 else ""
+    lead = paragraph(
+        f"{'×'.join(map(str, model.features))} inputs, {plural(summary.layers, 'layer')} with weights, {outputs} outputs, "
+        f"{plural(summary.count, 'parameter')} of {model.dtype}; loss {model.loss.name}, optimizer "
+        f"{rule(model.optimizer)}{'' if model.penalty is None else f', penalty {model.penalty}'}.{members}"
+    )
+    figure = element(
+        "figure",
+        element("div", picture, class_="drawing scroll", tabindex="0"),
+        element(
+            "figcaption",
+            "Lines are weights between the units shown: blue positive, orange negative, thicker is larger. Of wide "
+            "layers the first and last units are drawn.",
+        ),
+        class_="wide",
+    )
+    head = ("layer", "", "output", "parameters", "count", "share")
+    return Section("network", "Network", joined([lead, figure, table(rows, head, numbers=(4, 5))]))
