@@ -84,6 +84,6 @@ def illness(case: Healthy) -> str:
         return f"scores {score:.3f}, a good model {good:.3f}"
     curve = [row["val_loss"] for row in trained.history if "val_loss" in row]
     stopped = trained.budget.get("patience") is not None
-    if curve and not stopped and not curve[-1] <= 1.2 * min(curve) + 0.02:
+    if curve and not stopped and not curve[-1] <= min(curve) + 0.2 * abs(min(curve)) + 0.02:
         return f"validation loss {curve[-1]:.3f}, which was {min(curve):.3f} in epoch {int(np.argmin(curve)) + 1}"
     return "" if math.isfinite(measures.risk(trained)) else "predictions that are not finite"

@@ -138,11 +138,11 @@ SCALE = (
         predicts(0.5),
     ),
     Broken(
-        "-9999 for what is missing",
+        "pictures in 0 to 255",
         ("input-scale",),
         "b",
-        replace(bases.LINEAR, rows=lambda: filled(data.linear(), 1, -9999.0, 20), rule=optim.Adam(0.01)),
-        replace(bases.LINEAR, rows=lambda: filled(data.linear(), 1, 0.0, 20), rule=optim.Adam(0.01)),
+        replace(bases.PIXELS, rows=lambda: data.pixels().with_inputs(lambda X: 255 * X), rule=optim.SGD(0.1)),
+        replace(bases.PIXELS, rule=optim.SGD(0.1)),
         predicts(0.4),
     ),
 )

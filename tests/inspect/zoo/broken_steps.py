@@ -28,7 +28,7 @@ TOO_HIGH = (
         "b",
         replace(bases.MOONS, rule=optim.Adam(1.0)),
         bases.MOONS,
-        predicts(0.4),
+        predicts(0.3),
     ),
     Broken(
         "numbers, descended at a rate of 1",
@@ -60,10 +60,10 @@ TOO_HIGH = (
         "b",
         estimator(data.houses, regressor("relu", learning_rate_init=0.5)),
         estimator(data.houses, regressor("relu")),
-        predicts(0.6),
+        predicts(0.45),
     ),
 )
-moves = Quantity("share by which the training loss fell", measures.loss_fall, 0.2, 1.0)
+moves = Quantity("share by which the training loss fell", measures.loss_fall, 0.5, 1.0)
 TOO_LOW = (
     Broken(
         "descent at a rate of 1e-6",
@@ -138,7 +138,7 @@ TOO_FEW = (
         "a",
         replace(bases.FRIEDMAN, rule=optim.Adam(0.01), epochs=4),
         bases.FRIEDMAN,
-        predicts(0.35),
+        predicts(0.15),
     ),
     Broken(
         "wine for three epochs",
@@ -155,9 +155,9 @@ PLATEAU = (
         "a rate that stays too high",
         ("plateau", "rate-too-high"),  # it stands still because its steps are too long for what is left
         "a",
-        replace(bases.LINEAR, rule=optim.SGD(0.25), epochs=30),
-        replace(bases.LINEAR, rule=optim.SGD(optim.Cosine(0.1)), epochs=30),
-        predicts(0.15),
+        replace(bases.LINEAR, hidden=(), rule=optim.SGD(0.5), batch=8, epochs=12),
+        replace(bases.LINEAR, hidden=(), rule=optim.SGD(optim.Cosine(0.3)), batch=8, epochs=12),
+        predicts(0.025),
     ),
     Broken(
         "a saddle at small weights",
@@ -171,9 +171,9 @@ PLATEAU = (
         "Adam that circles around its minimum",
         ("plateau", "rate-too-high"),
         "b",
-        replace(bases.SINES, rule=optim.Adam(0.2), epochs=40),
-        replace(bases.SINES, rule=optim.Adam(optim.Cosine(0.05)), epochs=40),
-        predicts(0.1),
+        replace(bases.FRIEDMAN, rule=optim.Adam(0.3)),
+        replace(bases.FRIEDMAN, rule=optim.Adam(optim.Cosine(0.05))),
+        predicts(0.12),
     ),
     Broken(
         "a deep network on a flat",
@@ -232,8 +232,8 @@ TOO_SMALL = (
         "batch normalisation of two rows",
         ("batch-too-small",),
         "b",
-        replace(bases.IRIS, norm="batch", batch=2, epochs=8, hidden=(12, 12)),
-        replace(bases.IRIS, norm="batch", batch=30, epochs=60, hidden=(12, 12)),
+        replace(bases.IRIS, norm="batch", batch=2, epochs=6),
+        replace(bases.IRIS, norm="batch", batch=30, epochs=60),
         predicts(0.35),
     ),
     Broken(
@@ -248,8 +248,8 @@ TOO_SMALL = (
         "one row at a time, classes that overlap",
         ("batch-too-small", "rate-too-high"),
         "b",
-        replace(bases.HALVES, rows=partial(data.halves, rows=120, noise=2.0), batch=1, rule=optim.SGD(0.5), epochs=4),
-        replace(bases.HALVES, rows=partial(data.halves, rows=120, noise=2.0), batch=32, rule=optim.SGD(0.1), epochs=20),
+        replace(bases.HALVES, rows=partial(data.halves, rows=120, noise=1.0), batch=1, rule=optim.SGD(0.5), epochs=4),
+        replace(bases.HALVES, rows=partial(data.halves, rows=120, noise=1.0), batch=32, rule=optim.SGD(0.1), epochs=20),
         quiet,
     ),
 )

@@ -150,7 +150,7 @@ def linear(rows: int = 240, features: int = 5, noise: float = 0.3, seed: int = 0
 
 
 @cache
-def sines(rows: int = 240, waves: float = 1.0, noise: float = 0.1) -> Rows:
+def sines(rows: int = 240, waves: float = 0.75, noise: float = 0.1) -> Rows:
     """A wave over one column."""
     rng = np.random.default_rng(4)
     X = rng.uniform(-1, 1, (rows + 300, 1))

@@ -49,7 +49,7 @@ def weather() -> Rows:
         }
     )
     level = {"clear": 5.0, "cloud": 0.0, "rain": -4.0}
-    y = 15 + np.array([level[s] for s in sky]) + 8 * np.sin(table["day"] / 58) - 0.2 * table["wind"].fillna(6)
+    y = 15 + np.array([level[s] for s in sky]) + 0.04 * table["day"] - 0.2 * table["wind"].fillna(6)
     y = (y + rng.normal(size=540)).to_numpy()
     return Rows(table.iloc[:240], y[:240], table.iloc[240:], y[240:], data.NUMBERS)
 
@@ -108,7 +108,10 @@ PLAIN: dict[str, Callable[[], Trained]] = {
         classifier("relu", hidden_layer_sizes=(40,), max_iter=10, learning_rate_init=0.005),
     ),
     "early stopping, breast cancer": estimator(
-        cancer, classifier("relu", early_stopping=True, max_iter=40).set_params(n_iter_no_change=5)
+        cancer,
+        classifier("relu", early_stopping=True, max_iter=40, validation_fraction=0.2, monitor="loss").set_params(
+            n_iter_no_change=5
+        ),
     ),
     "early stopping, Friedman's function": estimator(
         friedman,
@@ -120,7 +123,9 @@ PLAIN: dict[str, Callable[[], Trained]] = {
     "breast cancer in a pipeline": estimator(
         raw_cancer, classifier("tanh", max_iter=12, learning_rate_init=0.005), steps=(StandardScaler(),)
     ),
-    "between 0 and 1 in a pipeline": estimator(raw_cancer, classifier("relu", max_iter=25), steps=(MinMaxScaler(),)),
+    "between 0 and 1 in a pipeline": estimator(
+        raw_cancer, classifier("relu", max_iter=25, learning_rate_init=0.01), steps=(MinMaxScaler(),)
+    ),
     "words for labels": estimator(texts, classifier("relu", max_iter=15)),
     "batch norm": estimator(data.blobs, classifier("relu", norm="batch", max_iter=12, learning_rate_init=0.01)),
     "dropout": estimator(
@@ -139,7 +144,7 @@ PLAIN: dict[str, Callable[[], Trained]] = {
     "validated, no history": estimator(moons, classifier("relu"), checked=False),
     "Friedman's function": estimator(friedman, regressor("relu", learning_rate_init=0.02)),
     "a plane": estimator(data.linear, regressor("relu")),
-    "a wave": estimator(data.sines, regressor("tanh", learning_rate_init=0.05, max_iter=35)),
+    "a wave": estimator(data.sines, regressor("tanh", learning_rate_init=0.1)),
     "houses in a pipeline": estimator(
         lambda: Rows(
             *(getattr(data.houses(scale=False), n) for n in ("X",)),
@@ -152,7 +157,7 @@ PLAIN: dict[str, Callable[[], Trained]] = {
         steps=(StandardScaler(),),
     ),
     "counts": estimator(data.counts, regressor("relu", loss="poisson")),
-    "Huber": estimator(friedman, regressor("relu", loss="huber", learning_rate_init=0.02)),
+    "Huber": estimator(friedman, regressor("relu", loss="huber", learning_rate_init=0.03, max_iter=35)),
     "diabetes with a strong alpha": estimator(
         diabetes, regressor("relu", hidden_layer_sizes=(8,), alpha=10.0, max_iter=15)
     ),
@@ -162,9 +167,9 @@ PLAIN: dict[str, Callable[[], Trained]] = {
 }
 TABLES: dict[str, Callable[[], Trained]] = {
     "penguins": estimator(partial(data.table, "penguins"), table_classifier()),
-    "houses": estimator(partial(data.table, "california", 300), table_regressor(max_iter=16)),
+    "houses": estimator(partial(data.table, "california", 300), table_regressor(max_iter=20, learning_rate_init=0.03)),
     "incomes": estimator(partial(data.table, "adult", 400), table_classifier(max_iter=8)),
-    "weather": estimator(weather, table_regressor(max_iter=25, learning_rate_init=0.02)),
+    "weather": estimator(weather, table_regressor(max_iter=25, learning_rate_init=0.05)),
     "shops": estimator(shops, table_classifier(max_iter=16)),
     "waves beside numbers": estimator(partial(data.table, "penguins"), table_classifier(periodic=True, max_iter=10)),
     "wine as a frame": estimator(frames(raw_wine), table_classifier(max_iter=14)),

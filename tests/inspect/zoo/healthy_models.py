@@ -45,9 +45,11 @@ BASES = {
     "deep": bases.DEEP,
 }
 ACTIVATIONS = {
-    name: replace(bases.MOONS, activation=name)
-    for name in ("elu", "gelu", "selu", "silu", "softplus", "leaky_relu", "mish", "softsign", "tanh")
+    name: replace(bases.MOONS, activation=name) for name in ("gelu", "silu", "leaky_relu", "mish", "softsign", "tanh")
 } | {
+    "elu": replace(bases.MOONS, activation="elu", rule=optim.Adam(0.1)),
+    "selu": replace(bases.MOONS, activation="selu", rule=optim.Adam(0.1)),
+    "softplus": replace(bases.LINEAR, activation="softplus", rule=optim.Adam(0.02)),
     "sigmoid": replace(bases.MOONS, activation="sigmoid", rule=optim.Adam(0.1)),
     "maxout": replace(bases.CIRCLES, activation="maxout"),
     "swiglu": replace(bases.MOONS, activation="swiglu"),
@@ -59,16 +61,14 @@ DEPTHS = {
     "two layers of tanh": replace(bases.MOONS, hidden=(16, 16), activation="tanh", rule=optim.Adam(0.02), epochs=18),
     "three layers of ReLUs": replace(bases.BLOBS, hidden=(16, 16, 16), rule=optim.SGD(0.05)),
     "four layers of ELUs": replace(bases.LINEAR, hidden=(12,) * 4, activation="elu", rule=optim.Adam(0.005), epochs=14),
-    "six layers of ReLUs": replace(bases.BLOBS, hidden=(16,) * 6, rule=optim.Adam(0.005), epochs=10),
+    "six layers of ReLUs": replace(bases.BLOBS, hidden=(16,) * 6, rule=optim.Adam(0.005), epochs=6),
     "eight layers of tanh": replace(bases.DEEP, hidden=(12,) * 8, epochs=12),
     "ten layers of SELUs": replace(
-        bases.BLOBS, hidden=(12,) * 10, activation="selu", init="lecun", rule=optim.Adam(0.003), epochs=8
+        bases.BLOBS, hidden=(12,) * 10, activation="selu", init="lecun", rule=optim.Adam(0.003), epochs=6
     ),
-    "ten layers of tanh": replace(
-        bases.LINEAR, hidden=(12,) * 10, activation="tanh", rule=optim.Adam(0.003), epochs=10
-    ),
-    "seven layers with batch norm": replace(
-        bases.BLOBS, hidden=(12,) * 7, norm="batch", rule=optim.Adam(0.01), epochs=7
+    "ten layers of tanh": replace(bases.BLOBS, hidden=(12,) * 10, activation="tanh", rule=optim.Adam(0.004), epochs=7),
+    "five layers with batch norm": replace(
+        bases.BLOBS, hidden=(12,) * 5, norm="batch", rule=optim.Adam(0.01), epochs=6
     ),
     "residual blocks": replace(
         bases.FRIEDMAN,
@@ -91,7 +91,7 @@ WIDTHS = {
     "three units for iris": replace(bases.IRIS, hidden=(4,)),
     "two hundred units for digits": replace(bases.DIGITS, hidden=(150,), epochs=7),
     "a hundred units for blobs": replace(bases.BLOBS, hidden=(100,), rule=optim.SGD(0.05), epochs=10),
-    "narrowing": replace(bases.WINE, hidden=(24, 12, 6), rule=optim.Adam(0.01), epochs=14),
+    "narrowing": replace(bases.WINE, hidden=(24, 12, 6), rule=optim.Adam(0.01), epochs=8),
     "a funnel of two": replace(bases.HALVES, hidden=(16, 2), activation="tanh", rule=optim.Adam(0.02), epochs=16),
 }
 RULES = {
@@ -144,10 +144,10 @@ LOSSES = {
 BATCHES = {
     "eight rows": replace(bases.BLOBS, batch=8, rule=optim.SGD(0.03), epochs=8),
     "one row at a low rate": replace(
-        bases.LINEAR, rows=partial(data.linear, 120), batch=1, rule=optim.SGD(0.003), epochs=5
+        bases.LINEAR, rows=partial(data.linear, 120), batch=1, rule=optim.SGD(0.01), epochs=5
     ),
-    "sixty-four rows": replace(bases.MOONS, batch=64, rule=optim.Adam(0.05), epochs=50),
-    "all rows, many steps": replace(bases.BLOBS, batch=240, rule=optim.Adam(0.03), epochs=150),
+    "sixty-four rows": replace(bases.MOONS, batch=64, rule=optim.Adam(0.03), epochs=50),
+    "all rows, many steps": replace(bases.BLOBS, batch=240, rule=optim.Adam(0.03), epochs=60),
     "all rows, descended long enough": replace(bases.LINEAR, batch=240, rule=optim.SGD(0.1), epochs=200),
     "no validation rows": replace(bases.BLOBS, checked=False),
     "no validation rows, numbers": replace(bases.FRIEDMAN, checked=False, rule=optim.Adam(0.01)),
@@ -158,7 +158,7 @@ BATCHES = {
 REGULAR = {
     "batch norm": replace(bases.MOONS, norm="batch", epochs=16),
     "batch norm, digits": replace(bases.DIGITS, norm="batch", epochs=6, rule=optim.Adam(0.01)),
-    "layer norm": replace(bases.MOONS, norm="layer", hidden=(24,)),
+    "layer norm": replace(bases.MOONS, norm="layer", hidden=(24,), epochs=16),
     "root-mean-square norm": replace(bases.FRIEDMAN, norm="rms", epochs=25),
     "cumulative batch norm": replace(bases.BLOBS, norm=nn.BatchNorm(average="cumulative"), epochs=14),
     "dropout of a fifth": replace(bases.MOONS, hidden=(40,), dropout=0.2),
@@ -228,7 +228,9 @@ TRAPS: dict[str, tuple[Setup, str]] = {
         "four rows, one batch, validation rows are the training rows",
     ),
     "the four rows of XOR, unchecked": (
-        Setup(data.four_rows, (4,), activation="tanh", rule=optim.Adam(0.1), epochs=200, batch=4, checked=False),
+        Setup(
+            data.four_rows, (12,), activation="relu", rule=optim.Adam(0.05), epochs=100, batch=4, checked=False, seed=1
+        ),
         "four rows",
     ),
     "a constant border": (bases.PIXELS, "most pixels never change"),
@@ -272,9 +274,10 @@ TRAPS: dict[str, tuple[Setup, str]] = {
     "strong but right: noise": (
         replace(
             bases.HALVES,
-            rows=partial(data.halves, rows=80, features=10, noise=4.0),
+            rows=partial(data.halves, rows=80, features=10, noise=3.0),
+            hidden=(),
             penalty=nn.L2(0.05),
-            rule=optim.SGD(0.05),
+            rule=optim.SGD(0.1),
         ),
         "a strong penalty, high loss",
     ),
@@ -323,7 +326,7 @@ TRAPS: dict[str, tuple[Setup, str]] = {
         "labels -1 and 1, which the loss takes",
     ),
     "noise that cannot be learned away": (
-        replace(bases.LINEAR, rows=partial(data.linear, noise=2.0), hidden=(4,), rule=optim.SGD(0.01), epochs=25),
+        replace(bases.LINEAR, rows=partial(data.linear, noise=2.0), hidden=(4,), rule=optim.SGD(0.03), epochs=25),
         "a high loss that is noise",
     ),
     "overlapping classes": (

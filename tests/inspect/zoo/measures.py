@@ -37,9 +37,13 @@ def risk(trained: Trained) -> float:
         return float("inf")
     with np.errstate(all="ignore"):
         if rows.task == CLASSES:
-            labels, numbers = np.unique(rows.yv, return_inverse=True)
+            names, numbers = np.unique(rows.yv, return_inverse=True)
+            if trained.inside.loss.link.kind is nn.LinkKind.SIGN:  # no probabilities: errors in their place
+                return float(
+                    np.mean(labels(trained, rows.Xv) != rows.yv) / (1 - np.bincount(numbers).max() / len(numbers))
+                )
             p = probabilities(trained, rows.Xv)
-            if p.shape[1] != len(labels) or not np.isfinite(p).all():
+            if p.shape[1] != len(names) or not np.isfinite(p).all():
                 return float("inf")
             prior = np.bincount(numbers) / len(numbers)
             p = np.clip(p[np.arange(len(numbers)), numbers], 1e-7, 1.0)
@@ -51,9 +55,9 @@ def risk(trained: Trained) -> float:
 
 def labels(trained: Trained, X: Any) -> Any:
     """The predicted classes, as the target names them."""
-    if isinstance(trained.model, pel.Model):
-        return trained.model.predict_classes(X)
-    return trained.model.predict(X)
+    told = trained.model.predict_classes(X) if isinstance(trained.model, pel.Model) else trained.model.predict(X)
+    names = np.unique(trained.rows.y)
+    return names[(told > 0).astype(int)] if len(names) == 2 and told.dtype.kind in "fi" else told
 
 
 def score(trained: Trained) -> float:
