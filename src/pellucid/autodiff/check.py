@@ -38,8 +38,8 @@ def check_grads(
     """Check the derivatives of `f` at `args` (nested arrays, taken to float64) up to `order`.
 
     Raises `GradientCheckError`, which names the mode, the order and the argument; `gradient_report` tells of every
-    argument. Kinks, such as that of ReLU, are no errors: near one the steps become smaller, and at one the derivative is
-    checked at a point nearby (forward against reverse mode also at the point itself).
+    argument. Kinks, such as that of ReLU, are no errors: near one the steps become smaller, and at one the derivative
+    is checked at a point nearby (forward against reverse mode also at the point itself).
 
     >>> import numpy as np
     >>> check_grads(lambda x, y: np.sum(np.tanh(x) * y), (np.ones(3), np.arange(3.0)), order=3)
@@ -171,7 +171,13 @@ def arguments(
 
 
 def _blame(
-    f: Callable[..., Any], xs: list[Any], names: list[str], mode: str, rtol: float, step: float, rng: np.random.Generator
+    f: Callable[..., Any],
+    xs: list[Any],
+    names: list[str],
+    mode: str,
+    rtol: float,
+    step: float,
+    rng: np.random.Generator,
 ) -> str:
     """Which argument is to blame: all entries of one together, and where that tells nothing a random direction."""
     rows = arguments(f, xs, names, mode, rtol, step)

@@ -60,9 +60,8 @@ class GradientReport:
         for one in self.arguments:
             shape = "×".join(map(str, one.shape)) or "1"
             verdict = "right" if one.agrees else f"WRONG at {list(one.where)}: {_pair(one.worst)}"
-            lines.append(
-                f"{one.name:<{width}}  {shape:<10}  {one.entries:>7}  {one.kinks or '':>5}  {one.error:>8.1e}  {verdict}"
-            )
+            counts = f"{one.entries:>7}  {one.kinks or '':>5}  {one.error:>8.1e}"
+            lines.append(f"{one.name:<{width}}  {shape:<10}  {counts}  {verdict}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -120,9 +119,7 @@ def gradient_report(
     return GradientReport(tuple(reports))
 
 
-def _summed_up(
-    name: str, shape: tuple[int, ...], looked: list[tuple[Comparison, tuple[int, ...]]]
-) -> ArgumentReport:
+def _summed_up(name: str, shape: tuple[int, ...], looked: list[tuple[Comparison, tuple[int, ...]]]) -> ArgumentReport:
     measured = [(one, place) for one, place in looked if one.verdict is not Verdict.KINK]
     if not measured:
         return ArgumentReport(name, shape, len(looked), len(looked), None, ())

@@ -7,7 +7,7 @@ bias gradient of m numbers (P17), ReLU'(0) = 0 (P25), means of losses (P27).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.markup import Brief
 
-SLOPES = {
+Function = Callable[[Any], Any]
+
+SLOPES: dict[str, tuple[Function, Function]] = {
     "relu": (lambda s: np.maximum(0.0, s), lambda s: (s > 0).astype(float)),  # Ind(s > 0): 0 at 0
     "tanh": (np.tanh, lambda s: 1.0 - np.tanh(s) ** 2),
 }

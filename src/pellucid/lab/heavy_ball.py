@@ -28,9 +28,7 @@ class HeavyBall(Brief):
         return max(float(np.max(np.abs(a - b))) for a in paths for b in paths)
 
 
-def heavy_ball(
-    gradient: Callable[[Any], Any], start: Any, rates: Sequence[float], betas: Sequence[float]
-) -> HeavyBall:
+def heavy_ball(gradient: Callable[[Any], Any], start: Any, rates: Sequence[float], betas: Sequence[float]) -> HeavyBall:
     """The same descent four times, with rates and betas that may change from step to step.
 
     >>> path = heavy_ball(lambda w: w, [1.0], rates=[0.1] * 3, betas=[0.9] * 3)

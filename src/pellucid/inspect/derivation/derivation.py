@@ -206,5 +206,3 @@ def step(
     looked = subject(model, rows, targets)
     trace = traced(looked.model, looked.X, looked.y, sample_weight, seed)
     return Derivation(trace, chosen.for_rows(trace.rows), digits, limit)
-
-

@@ -1,7 +1,8 @@
 """Formulas are written once, in a small part of LaTeX, and read by three writers: text, HTML, LaTeX itself.
 
-The part: letters and signs, `\\name` for the letters and operators in `SIGNS`, `^{}` and `_{}`, `\\frac{}{}`, `\\sqrt{}`,
-accents, and words in `\\text{}` and `\\operatorname{}`. Spaces are kept, except the one that ends a letter's name.
+The part: letters and signs, `\\name` for the letters and operators in `SIGNS`, `^{}` and `_{}`, `\\frac{}{}`,
+`\\sqrt{}`, accents, and words in `\\text{}` and `\\operatorname{}`. Spaces are kept, except the one that
+ends the name of a letter.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ OPERATORS = {
 SIGNS = {**LETTERS, **OPERATORS}
 ACCENTS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "check": "\u030c", "breve": "\u0306"}
 
-SUPERSCRIPTS = dict(zip("-+()0123456789abcdefghijklmnoprstuvwxyz", "⁻⁺⁽⁾⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
+SUPERSCRIPTS = dict(
+    zip("-+()0123456789abcdefghijklmnoprstuvwxyz", "⁻⁺⁽⁾⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True)
+)
 SUPERSCRIPTS |= {"−": "⁻", "ᵀ": "ᵀ", "′": "′"}
 SUBSCRIPTS = dict(zip("-+()0123456789aehijklmnoprstuvx", "₋₊₍₎₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
 

@@ -21,7 +21,6 @@ from pellucid.nn.layers.dense import GLU, Dense, Maxout
 from pellucid.nn.layers.noise import Dropout
 from pellucid.nn.layers.normalization import BatchNorm, standardize
 
-
 PRIME = r"^{\prime}"
 
 
@@ -72,7 +71,7 @@ def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU) -> None:
         a = rf"\operatorname{{max}}\text{{ over {layer.pieces} pieces of }}{z}"
         equations.append(equation(page.symbols.of(part.name), a, page.samples(part.name)))
     elif isinstance(layer, GLU):
-        a = rf"\operatorname{{{layer.gate}}}({z}_{{\text{{left}}}}) \odot {z}_{{\text{{right}}}}"
+        a = rf"\operatorname{{{layer.gate}}}(\text{{left half of }}{z}) \odot \text{{right half of }}{z}"
         equations.append(equation(page.symbols.of(part.name), a, page.samples(part.name)))
     page.add(Phase.FORWARD, f"{part.name}: {brief(layer)}", equations, part)
 
@@ -152,7 +151,9 @@ def _dropout(page: Page, part: Part) -> None:
     mask = page.notation.letter("R", part.number)
     equations = [
         equation(mask, page.notation.samples(mask_of(page, part))),
-        equation(page.symbols.of(part.name), rf"{page.symbols.of(part.sources[0])} \odot {mask}", page.samples(part.name)),
+        equation(
+            page.symbols.of(part.name), rf"{page.symbols.of(part.sources[0])} \odot {mask}", page.samples(part.name)
+        ),
     ]
     words = ["Drawn anew for every step; what stays is divided by the share that stays."]
     if getattr(part.layer, "convention", "inverted") == "classical":

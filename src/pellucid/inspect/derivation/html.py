@@ -40,11 +40,11 @@ padding:1.2em 1.4em;border-radius:10px;max-width:1180px}}
 .pel-d header span{{color:var(--soft)}}
 .pel-d section{{margin:0 0 1.4em;border-left:4px solid var(--hue);padding-left:1em}}
 .pel-d h2{{font-size:1em;letter-spacing:.06em;text-transform:uppercase;color:var(--hue);margin:.2em 0 .6em;border:0}}
-.pel-d article{{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.65em .9em;margin:0 0 .6em;
-break-inside:avoid}}
+.pel-d article{{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.65em .9em;
+margin:0 0 .6em;break-inside:avoid}}
 .pel-d h3{{font-size:1em;font-weight:600;margin:0 0 .35em;display:flex;gap:.6em;align-items:center}}
-.pel-d h3 em{{font-style:normal;font-size:.85em;font-weight:700;min-width:1.7em;height:1.7em;border-radius:1em;flex:none;
-display:inline-flex;align-items:center;justify-content:center;color:var(--card);background:var(--hue)}}
+.pel-d h3 em{{font-style:normal;font-size:.85em;font-weight:700;min-width:1.7em;height:1.7em;border-radius:1em;
+flex:none;display:inline-flex;align-items:center;justify-content:center;color:var(--card);background:var(--hue)}}
 .pel-d .e{{display:flex;flex-wrap:wrap;align-items:center;gap:.4em .55em;margin:.35em 0 .35em 2.3em;
 font:1.12em/1.4 "Cambria Math","STIX Two Math","Latin Modern Math",Cambria,Georgia,serif}}
 .pel-d .e>span{{display:inline-flex;align-items:center;gap:.4em;flex-wrap:wrap;white-space:nowrap}}
@@ -58,8 +58,8 @@ font-size:.92em}}
 .pel-d .f>span:last-child{{padding:.08em .2em 0}}
 .pel-d .r{{border-top:1px solid currentColor}}
 .pel-d table{{border-collapse:separate;border-spacing:0;margin:0;display:inline-table;border:0;width:auto;
-border-left:1.6px solid var(--ink);border-right:1.6px solid var(--ink);border-radius:5px;padding:1px 3px;background:none;
-font:.82em/1.3 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}}
+border-left:1.6px solid var(--ink);border-right:1.6px solid var(--ink);border-radius:5px;padding:1px 3px;
+background:none;font:.82em/1.3 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}}
 .pel-d td{{text-align:right;padding:.16em .45em;border:0;border-radius:3px;font-variant-numeric:tabular-nums;
 white-space:nowrap;background:none}}
 .pel-d tr{{background:none!important}}
@@ -92,7 +92,8 @@ def _sections(steps: Sequence[Step], digits: int, limit: int) -> Iterator[str]:
         previous = 0
         for step in group:
             if previous and step.number != previous + 1:
-                yield f"<p class='t'>⋮ steps {previous + 1} to {step.number - 1}: the layers between, in the same way</p>"
+                between = f"steps {previous + 1} to {step.number - 1}: the layers between, in the same way"
+                yield f"<p class='t'>⋮ {between}</p>"
             previous = step.number
             yield _article(step, digits, limit)
         yield "</section>"

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.graph import Spec
 from pellucid.inspect.derivation.content import Equation, Phase
 from pellucid.inspect.derivation.entries import total
 from pellucid.inspect.derivation.numbers import Numbers, number
@@ -124,7 +123,8 @@ def _formula(page: Page) -> str | None:
         return rf"{half}{average}(\hat{{y}}{index} - y{index})^{{2}}"
     if loss.formula:
         return from_text(loss.formula)
-    return of_function(lambda s, y: loss.each(s, y), Spec(("n", 1)), Spec(("n", 1)), symbols={"s": "s", "y": "y"})
+    column: Any = np.zeros((2, 1))
+    return of_function(lambda s, y: loss.each(s, y), column, column, symbols={"s": "s", "y": "y"})
 
 
 def penalty_formula(penalty: Penalty) -> str:
@@ -185,5 +185,3 @@ def slope_of(page: Page) -> str | None:
     if page.trace.batch.weights is not None:
         formula = rf"\frac{{n w_{{i}}}}{{\sum _{{j}} w_{{j}}}} {formula}"
     return formula
-
-

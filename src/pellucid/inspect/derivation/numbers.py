@@ -59,9 +59,7 @@ class Numbers:
         texts = iter(aligned(part.astype(float).ravel(), digits))
         values = iter(part.astype(float).ravel())
         spared = (SPARED, np.nan)
-        return [
-            [spared if r < 0 or c < 0 else (next(texts), float(next(values))) for c in columns] for r in rows
-        ]
+        return [[spared if r < 0 or c < 0 else (next(texts), float(next(values))) for c in columns] for r in rows]
 
     def whole(self, limit: int) -> bool:
         """Is nothing left out?"""

@@ -16,9 +16,10 @@ INPUT = ""
 
 @dataclass(frozen=True)
 class Part:
-    """A layer under its name, and the names of the parts whose outputs it takes; which layer with weights it belongs to.
+    """A layer under its name, and the names of the parts whose outputs it takes.
 
-    `joins` marks what joins inner parts: Residual, Concat, Compute, whose parts stand before it.
+    `number` counts layers with weights: that of the last one up to here. `joins` marks what joins inner parts, which
+    stand before it: Residual, Concat, Compute.
     """
 
     name: str
@@ -62,9 +63,9 @@ def _walk(layer: Layer, name: str, sources: tuple[str, ...], parts: list[Part]) 
             raise ShapeError(f"inspect.step: wrap {type(layer).__name__} in nn.Sequential, so that it has a name")
         parts.append(Part(name, layer, joined, parts[-1].number if parts else 0, joins=True))
         return (name,)
-    number = max((part.number for part in parts), default=0)
-    part = Part(name, layer, sources, number)
-    parts.append(Part(name, layer, sources, number + 1) if part.weighted else part)
+    number = max((one.number for one in parts), default=0)
+    leaf = Part(name, layer, sources, number)
+    parts.append(Part(name, layer, sources, number + 1) if leaf.weighted else leaf)
     return (name,)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.errors import PellucidError
-from pellucid.graph import Graph, Spec, record
+from pellucid.graph import Graph, record
 from pellucid.graph.node import Literal
 from pellucid.inspect.derivation.formulas import LETTERS, SUBSCRIPTS, SUPERSCRIPTS
 from pellucid.inspect.derivation.numbers import number
@@ -54,7 +54,10 @@ def _spelled(text: str, i: int) -> tuple[str, int]:
     if word and text[i : i + word.end()].strip() not in ("xᵢ",):
         name = _OPERATOR.match(word[0].strip())
         if name and name.end() == len(word[0].strip()):
-            return f"{' ' * word[0].startswith(' ')}\\operatorname{{{name[0]}}}{' ' * word[0].endswith(' ')}", i + word.end()
+            return (
+                f"{' ' * word[0].startswith(' ')}\\operatorname{{{name[0]}}}{' ' * word[0].endswith(' ')}",
+                i + word.end(),
+            )
         return f"\\text{{{word[0]}}}", i + word.end()
     index = re.match(r"\^\(([^()]*)\)|\^(\w+)|_(\w)", text[i:])
     if index:
@@ -84,6 +87,7 @@ Written = tuple[str, int]
 def of_function(f: Callable[..., Any], *args: Any, symbols: Mapping[str, str]) -> str | None:
     r"""The formula of a function by its recorded graph; None where it has none of a bearable length.
 
+    >>> from pellucid.graph import Spec
     >>> of_function(lambda x: x / (1 + np.exp(-x)), Spec(()), symbols={"x": "z"})
     '\\frac{z}{1 + \\operatorname{exp}(-z)}'
     """
@@ -112,8 +116,8 @@ def formulas_of(graph: Graph, symbols: Mapping[str, str], results: Sequence[str]
     return [_argument(whole, out)[0] for out in graph.outputs]
 
 
-def _argument(whole: list[Written], a: Any) -> Written:
-    if not isinstance(a, Literal):
+def _argument(whole: list[Written], a: int | Literal) -> Written:
+    if isinstance(a, int):
         return whole[a]
     if np.size(a.value) != 1:
         return r"\text{constants}", _ATOM

@@ -18,7 +18,9 @@ Box = list[str]
 """Lines of one width; the formula's line is the one in the middle."""
 
 
-def text_lines(title: str, steps: Sequence[Step], digits: int, limit: int, spared: str = "") -> Iterator[tuple[str, str]]:
+def text_lines(
+    title: str, steps: Sequence[Step], digits: int, limit: int, spared: str = ""
+) -> Iterator[tuple[str, str]]:
     """Lines, each with the word for its style: "title", "phase", "step", "formula", "entry", "words" or ""."""
     yield "title", title
     for phase, group in groupby(steps, key=lambda step: step.phase):
@@ -58,7 +60,9 @@ def equation_lines(equation: Equation, digits: int, limit: int) -> Iterator[tupl
     current: Box = [first]
     for i, (side, sign) in enumerate(pieces):
         longer = _beside([current, [f" {sign} "], side])
-        words = i == 1 and isinstance(equation.sides[1][0], str) and any(isinstance(x, Numbers) for x in equation.sides[2])
+        words = (
+            i == 1 and isinstance(equation.sides[1][0], str) and any(isinstance(x, Numbers) for x in equation.sides[2])
+        )
         if (width_of(longer[0]) + len(INDENT) > WIDTH or (words and len(side) > 1)) and current != [first]:
             lines.append(current)
             longer = _beside([[" " * (margin - 1)], [f" {sign} "], side])

@@ -135,7 +135,7 @@ def one_batch(x: Any, y: Any) -> tuple[Any, Any]:
     """A single sample (features,) as a batch of one; anything else as it is."""
     if y is None:
         raise TypeError("inspect.step(model, x, y) writes out a training step: it needs the targets y, too")
-    if hasattr(x, "ndim") and x.ndim == 1 or isinstance(x, list | tuple) and np.ndim(x) == 1:
+    if isinstance(x, np.ndarray | list | tuple) and np.ndim(x) == 1:
         if np.size(y) != 1 and np.ndim(y) != 1:
             raise ShapeError(f"x of shape {np.shape(x)} is one sample, but y has shape {np.shape(y)}")
         return np.reshape(x, (1, -1)), np.reshape(y, (1,) if np.size(y) == 1 else (1, -1))

@@ -10,13 +10,13 @@ import numpy as np
 
 from pellucid.graph import Spec, record
 from pellucid.graph.core.spec import Array
-from pellucid.inspect.derivation.backward import gradient_symbol
 from pellucid.inspect.derivation.content import Equation, Phase
 from pellucid.inspect.derivation.formulas import LETTERS
 from pellucid.inspect.derivation.numbers import Numbers, number
 from pellucid.inspect.derivation.page import Page, equation
 from pellucid.inspect.derivation.parts import Part, owned
 from pellucid.inspect.derivation.spellings import formulas_of
+from pellucid.inspect.derivation.through import gradient_symbol
 from pellucid.named_arrays import Arrays
 from pellucid.optim import Optimizer, Schedule
 from pellucid.optim.groups import factors
@@ -46,13 +46,20 @@ def _announce(page: Page, optimizer: Optimizer) -> None:
     rule, rate = rule_now(page), page.trace.numbers["lr"]
     formulas = rule_formulas(rule, "w", "g")
     words = [_first_line(rule)] if formulas is None else []
-    equations = [] if formulas is None else [equation(symbol, text, relation=r"\leftarrow") for symbol, text in formulas]
+    equations = (
+        [] if formulas is None else [equation(symbol, text, relation=r"\leftarrow") for symbol, text in formulas]
+    )
     equations.append(equation(LEARNING_RATE, number(rate, page.digits)))
     words += [f"{type(link).__name__}: {_first_line(link)}" for link in optimizer.links]
     if any(ahead(link) for link in optimizer.links):
         squares = [float(np.sum(np.square(g.astype(float)))) for g in page.trace.gradients.values()]
         words.append(f"The norm of all gradients together is {np.sqrt(sum(squares)):.{page.digits}g}.")
-    page.add(Phase.UPDATE, f"The rule, {type(rule).__name__}, for every parameter w with its gradient g", equations, words=words)
+    page.add(
+        Phase.UPDATE,
+        f"The rule, {type(rule).__name__}, for every parameter w with its gradient g",
+        equations,
+        words=words,
+    )
 
 
 def _first_line(thing: Any) -> str:
@@ -133,7 +140,7 @@ def rule_formulas(rule: Rule, weight: str, gradient: str) -> list[tuple[str, str
         return [*(state[entry] for entry in entries), new]
 
     number_ = Spec(())
-    graph = record(step, number_, number_, {entry: number_ for entry in entries}, number_, Spec((), np.int64)).simplify()
+    graph = record(step, number_, number_, dict.fromkeys(entries, number_), number_, Spec((), np.int64)).simplify()
     states = {f"s[{entry!r}]": state_symbol(entry) for entry in entries}
     symbols = {"w": weight, "g": gradient, "lr": LEARNING_RATE, "t": "t", **states}
     formulas = formulas_of(graph, symbols, [*states.values(), ""][:-1])
