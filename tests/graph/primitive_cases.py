@@ -54,7 +54,7 @@ def mask(*shape: int) -> Any:
     return np.asarray(rng.integers(0, 2, shape), bool)
 
 
-def spread_by_numpy(x: Any, *, bins: int) -> Any:
+def distribution_by_numpy(x: Any, *, bins: int) -> Any:
     mean, std = x.mean(), x.std()
     lower, upper = max(x.min(), mean - 5 * std), min(x.max(), mean + 5 * std)
     lower, upper = (lower, upper) if upper > lower else (lower - 0.5, lower + 0.5)
@@ -525,10 +525,10 @@ CASES: dict[str, list[Case]] = {
         Case(np.take_along_axis, (real(ROWS, 4), np.argsort(real(ROWS, 4), axis=1)), {"axis": 1}, open=(0, 1)),
         Case(np.take_along_axis, (real(2, 4, 3), np.argsort(real(2, 4, 3), axis=1)), {"axis": 1}),
     ],
-    "spread": [
-        Case(spread_by_numpy, (real(ROWS, 4),), {"bins": 5}, open=(0,)),
-        Case(spread_by_numpy, (np.array([0.0, 0.0, 3.0, 1.0, 50.0] + [1.0] * 40),), {"bins": 8}),
-        Case(spread_by_numpy, (np.full((2, 2), 3.0),), {"bins": 3}),
+    "distribution": [
+        Case(distribution_by_numpy, (real(ROWS, 4),), {"bins": 5}, open=(0,)),
+        Case(distribution_by_numpy, (np.array([0.0, 0.0, 3.0, 1.0, 50.0] + [1.0] * 40),), {"bins": 8}),
+        Case(distribution_by_numpy, (np.full((2, 2), 3.0),), {"bins": 3}),
     ],
     "column_moments": [
         Case(

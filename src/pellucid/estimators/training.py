@@ -17,6 +17,7 @@ from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.convergence import Convergence, Curves
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.recipe import Recipe
+from pellucid.estimators.seeing import remember
 from pellucid.notices import notice
 from pellucid.train import Checkpoint, Diverged, Model, fit_lbfgs
 from pellucid.train.loop.ending import Ending, EndingKind
@@ -81,6 +82,7 @@ def fit(
         drawn=drawn,
         calibration=Calibration(),  # that of other weights is gone
     )
+    remember(model, rows, held)
     if held is None or not recipe.calibrate:
         return fitted
     X, target, weights = held.dense()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.graph.primitives.statistics import bounds, spread
+from pellucid.graph.primitives.statistics import bounds, distribution
 
 BINS = 64
 """Bins of a histogram."""
@@ -22,7 +22,7 @@ NUMBERS = ("mean", "std", "low", "high", "zeros", "count")
 
 def measure(x: Any) -> Any:
     """`NUMBERS` of an array, and its histogram.   (...) -> (70,)"""
-    return spread(x, bins=BINS)
+    return distribution(x, bins=BINS)
 
 
 @dataclass(frozen=True)

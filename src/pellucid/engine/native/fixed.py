@@ -193,7 +193,7 @@ def along(op: str, dtype: str) -> str:
     )
 
 
-def spread(dtype: str) -> str:
+def distribution(dtype: str) -> str:
     """[count, source, bins, target]: mean, deviation, smallest, largest, share of zeros, count, histogram, float64.
 
     Smallest and largest are looked for among the bits, turned into whole numbers of the same order: those can be

@@ -307,7 +307,7 @@ def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
 
 
 def _looked_at(build: Builder, node: Node, args: list[Value]) -> Value:
-    """spread, column_moments, likeness: of an array at a place in memory."""
+    """distribution, column_moments, likeness: of an array at a place in memory."""
     assert node.op is not None
     (x,) = args
     if x.dtype.kind != "f":
@@ -351,7 +351,7 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "argmax": _arg,
     "argmin": _arg,
     "cumsum": _cumsum,
-    **dict.fromkeys(("spread", "column_moments", "likeness"), _looked_at),
+    **dict.fromkeys(("distribution", "column_moments", "likeness"), _looked_at),
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }
 """What is not simply elementwise."""

@@ -38,7 +38,7 @@ def bounds(mean: float, std: float, low: float, high: float) -> tuple[float, flo
     return (lower, upper) if upper > lower else (lower - 0.5, lower + 0.5)
 
 
-def _spread(x: Any, *, bins: int) -> Any:
+def _distribution(x: Any, *, bins: int) -> Any:
     moments = _moments(x, None)
     counts = np.zeros(bins)
     if np.isfinite(moments).all():
@@ -48,9 +48,9 @@ def _spread(x: Any, *, bins: int) -> Any:
     return np.concatenate([moments, [np.mean(x == 0), x.size], counts])
 
 
-spread = primitive(  # mean, deviation, smallest, largest, share of zeros, count, histogram   (...) -> (6 + bins,)
-    "spread",
-    _spread,
+distribution = primitive(  # mean, deviation, smallest, largest, share of zeros, count, histogram   (...) -> (6 + bins,)
+    "distribution",
+    _distribution,
     shape=lambda x, *, bins: Spec((6 + bins,), np.float64),
     jvp=(None,),
     vjp=(None,),
