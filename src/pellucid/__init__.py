@@ -65,8 +65,15 @@ _LATER = {
 }
 
 
+_ROOMS = ("inspect", "lab", "nn", "optim", "report", "train")
+
+
 def __getattr__(name: str) -> Any:
     """What brings larger rooms with it is imported when it is first asked for."""
+    if name in _ROOMS:
+        import importlib
+
+        return importlib.import_module(f"pellucid.{name}")
     if name in _LATER:
         import importlib
 
