@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 import pellucid as pel
 from pellucid import nn, optim, train
+from pellucid.inspect.subject import subject
 from tests.inspect.zoo.data import CLASSES, Rows
 
 
@@ -39,9 +40,17 @@ class Trained:
         """Inputs as the model inside takes them (numbers; scaled by the pipeline)."""
         return self.model[:-1].transform(X) if isinstance(self.model, Pipeline) else X
 
-    def again(self, model: pel.Model) -> Trained:
-        """A repaired model of the same rows, trained with the same budget."""
-        return fitted(model, self.rows, self.validation is not None, **self.budget)
+    def again(self, model: pel.Model, **changes: Any) -> Trained:
+        """A repaired model of the same rows, trained with the same budget but for these changes."""
+        return fitted(model, self.encoded, self.validation is not None, **self.budget | changes)
+
+    @property
+    def encoded(self) -> Rows:
+        """The rows as the model inside takes them."""
+        if isinstance(self.model, pel.Model):
+            return self.rows
+        here, there = (subject(self.model, X, y) for X, y in ((self.X, self.y), (self.rows.Xv, self.rows.yv)))
+        return Rows(here.X, np.ravel(here.y), there.X, np.ravel(there.y), self.rows.task)
 
 
 @dataclass(frozen=True)
