@@ -10,9 +10,9 @@ import pellucid as pel
 from pellucid import Model, inspect, nn, optim
 from pellucid.errors import ShapeError
 from pellucid.inspect.derivation import NOTATIONS, Notation
-from pellucid.inspect.derivation.formulas import as_html, as_latex, as_text
+from pellucid.inspect.derivation.formulas import Writer, as_html, as_latex, as_text, written
 from pellucid.inspect.derivation.numbers import Numbers, aligned, number
-from pellucid.inspect.derivation.update import rule_formulas
+from pellucid.inspect.derivation.update import rule_formulas, state_symbol
 from pellucid.optim.rules.table import RULES
 
 RNG = np.random.default_rng(0)
@@ -90,10 +90,10 @@ def test_it_is_the_step_that_training_makes(name):
     for key, new in model.params.items():
         assert_allclose(d.params[key], new, rtol=1e-12, atol=1e-14)
     notation = list(NOTATIONS)[len(name) % len(NOTATIONS)]
-    for written in (d, d.in_notation(notation)):
-        assert "nan" not in str(written)
-        check_latex(written.latex())
-        check_html(written.html())
+    for page in (d, d.in_notation(notation)):
+        assert "nan" not in str(page)
+        check_latex(page.latex())
+        check_html(page.html())
 
 
 def check_latex(page):
@@ -117,7 +117,7 @@ def check_latex(page):
 
 
 def check_html(page):
-    stack = []
+    stack: list[str] = []
     for closing, tag in re.findall(r"<(/?)([a-z0-9]+)(?:\s[^>]*)?>", page):
         if tag in ("meta",):
             continue
@@ -215,8 +215,8 @@ def test_entries_that_are_written_out_add_up():
         lines += [line for line in entries if "tanh(" not in line]
     assert len(lines) > 20
     for line in lines:
-        _, written, result = line.split(" = ")
-        expression = written.replace("−", "-").replace("·", "*").replace(") (", ") * (")
+        _, middle, result = line.split(" = ")
+        expression = middle.replace("−", "-").replace("·", "*").replace(") (", ") * (")
         assert eval(expression) == pytest.approx(float(result.replace("−", "-")), abs=2e-5), line
 
 
@@ -325,6 +325,34 @@ def test_rules_are_written_as_they_are():
             return w - lr * np.sign(g), {}
 
     assert rule_formulas(Signs(0.1), "w", "g") == [("w", r"w - \eta  \cdot \operatorname{sign}(g)")]
+
+
+PYTHON = Writer(
+    plain=lambda c: {"·": "*", "−": "-", "≥": ">=", "≤": "<="}.get(c, c),
+    word=lambda word: word,
+    accent=lambda text, name: text,
+    raised=lambda text: f"**({text})",
+    lowered=lambda text: text,
+    fraction=lambda above, below: f"(({above})/({below}))",
+    root=lambda text: f"np.sqrt({text})",
+)
+
+
+@pytest.mark.parametrize("name", [name for name in RULES if rule_formulas(RULES[name](), "w", "g") is not None])
+def test_formulas_of_rules_compute_what_the_rules_do(name):
+    """Line by line, as they are printed: a line uses what those above it have changed."""
+    rule = RULES[name]()
+    w, g, lr, t = np.array([0.5, -1.0]), np.array([0.3, -0.2]), 0.25, 3
+    first = rule.init(w)
+    state = {key: np.full_like(start, 0.5) if np.ndim(start) else 0.5 for key, start in first.items()}
+    new, after = rule.step(w, g, state, lr, t)
+    values = {written(state_symbol(key), PYTHON).strip(): value for key, value in state.items()}
+    values |= {"w": w, "g": g, "η": lr, "t": t, "np": np, "sign": np.sign, "max": np.maximum}
+    for symbol, formula in rule_formulas(rule, "w", "g"):
+        values[written(symbol, PYTHON).strip()] = eval(written(formula, PYTHON), values)
+    assert_allclose(values["w"], new, rtol=1e-7)
+    for key in state:
+        assert_allclose(values[written(state_symbol(key), PYTHON).strip()], after[key], rtol=1e-7)
 
 
 def test_it_goes_on_where_a_continued_fit_ended():

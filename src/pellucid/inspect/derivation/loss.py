@@ -39,7 +39,7 @@ def write_loss(page: Page) -> None:
     equations = [
         equation(
             prediction,
-            scores if loss.link.name == "identity" else rf"\operatorname{{{loss.link.name}}}({scores})",
+            scores if loss.link.name == "identity" else rf"\operatorname{{{_link_name(page)}}}({scores})",
             notation.samples(loss.link(trace.values[last])),
         ),
         equation(_case(page, "Y"), notation.samples(target_of(page))),
@@ -47,6 +47,14 @@ def write_loss(page: Page) -> None:
     equations += _smoothed(page)
     page.add(Phase.LOSS, f"Prediction and target, {loss.name}", equations)
     page.add(Phase.LOSS, "Loss and objective", _objective(page), words=_penalty_words(trace.trainer.penalty))
+
+
+def _link_name(page: Page) -> str:
+    """The name of the link; of one that depends on the number of scores, the one that is meant."""
+    link, scores = page.trace.trainer.loss.link, page.trace.values[page.trace.parts[-1].name]
+    if link.kind is not LinkKind.EITHER:
+        return link.name
+    return "sigmoid" if scores.shape[1] == 1 else "softmax"
 
 
 def _case(page: Page, symbol: str) -> str:

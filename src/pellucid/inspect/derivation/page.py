@@ -63,6 +63,8 @@ class Page:
         letters = {"weight": "W", "bias": "b"} if part.weighted else {"scale": r"\gamma ", "shift": r"\beta "}
         if own in letters:
             return self.notation.weight(letters[own], part.number)
+        if own in ("alpha", "beta"):  # of activations that learn
+            return self.notation.weight(rf"\{own} ", part.number)
         return rf"\text{{{part.name}.{own}}}"
 
 

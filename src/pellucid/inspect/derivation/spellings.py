@@ -104,16 +104,28 @@ def formulas_of(graph: Graph, symbols: Mapping[str, str], results: Sequence[str]
 
     Outputs with a symbol of their own in `results` are written as this symbol where later ones use them.
     """
+    return [formula for formula, _ in formulas_and_uses(graph, symbols, results)]
+
+
+def formulas_and_uses(
+    graph: Graph, symbols: Mapping[str, str], results: Sequence[str] = ()
+) -> list[tuple[str, frozenset[int]]]:
+    """The same, each with the nodes that it names: inputs, and outputs that have a symbol."""
     shown = {out: symbol for out, symbol in zip(graph.outputs, results, strict=False) if isinstance(out, int)}
+    shown = {out: symbol for out, symbol in shown.items() if graph.nodes[out].op is not None}
     whole: list[Written] = []
+    uses: list[frozenset[int]] = []
     for i, node in enumerate(graph.nodes):
         if node.op is None:
             whole.append((symbols.get(node.name, rf"\text{{{node.name}}}"), _ATOM))
-            shown.pop(i, None)
+            uses.append(frozenset((i,)))
         else:
             arguments = [(shown[a], _ATOM) if a in shown else _argument(whole, a) for a in node.args]
             whole.append(_operation(node.op.name, arguments))
-    return [_argument(whole, out)[0] for out in graph.outputs]
+            uses.append(frozenset().union(*(frozenset((a,)) if a in shown else uses[a] for a in node.parents)))
+    return [
+        (_argument(whole, out)[0], uses[out] if isinstance(out, int) else frozenset[int]()) for out in graph.outputs
+    ]
 
 
 def _argument(whole: list[Written], a: int | Literal) -> Written:
@@ -128,6 +140,10 @@ def _argument(whole: list[Written], a: int | Literal) -> Written:
 def _operation(name: str, arguments: list[Written]) -> Written:
     if name in _SAME:
         return arguments[0]
+    if name in ("add", "subtract", "multiply"):
+        simpler = _without_constants(name, arguments)
+        if simpler is not None:
+            return simpler
     if name == "multiply" and arguments[1][0].startswith(_INVERSE):  # a times 1/b is a/b
         return rf"\frac{{{arguments[0][0]}}}{arguments[1][0].removeprefix(_INVERSE)}", _ATOM
     if name in _INFIX:
@@ -146,13 +162,25 @@ def _operation(name: str, arguments: list[Written]) -> Written:
     if name in ("square", "power"):
         return f"{_inside(arguments[0], _ATOM + 1)}^{{{'2' if name == 'square' else inner[1]}}}", _PRODUCT
     if name in ("where", "select"):
-        return rf"({inner[1]}\text{{ if }}{inner[0]}, \text{{ else }}{inner[2]})", _ATOM
+        return rf"({inner[1]}\text{{ if }}{inner[0]}\text{{ else }}{inner[2]})", _ATOM
     if name == "absolute":
         return rf"\vert {inner[0]}\vert ", _ATOM
     return rf"\operatorname{{{_NAMES.get(name, name)}}}({', '.join(inner)})", _ATOM
 
 
+def _without_constants(name: str, arguments: list[Written]) -> Written | None:
+    """What becomes of sums with 0 and products with 0 and 1."""
+    (left, _), (right, _) = arguments
+    if name == "multiply":
+        if "0" in (left, right):
+            return "0", _ATOM
+        return arguments[1] if left == "1" else arguments[0] if right == "1" else None
+    return arguments[0] if right == "0" else arguments[1] if name == "add" and left == "0" else None
+
+
 def _inside(written: Written, strength: int) -> str:
     text, binds = written
-    simple = binds == _ATOM and (strength <= _ATOM or re.fullmatch(r"\\?\w+ ?|\([^()]*\)|\\bar\{\w\}", text))
+    simple = binds == _ATOM and (
+        strength <= _ATOM or re.fullmatch(r"\\?\w+ ?|\([^()]*\)|\\bar\{\w\}|\\vert .*\\vert ", text)
+    )
     return text if binds >= strength or simple else f"({text})"

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.graph import Spec, record
+from pellucid.graph import Graph, Spec, record
 from pellucid.graph.core.spec import Array
 from pellucid.inspect.derivation.content import Equation, Phase
 from pellucid.inspect.derivation.formulas import LETTERS
 from pellucid.inspect.derivation.numbers import Numbers, number
 from pellucid.inspect.derivation.page import Page, equation
 from pellucid.inspect.derivation.parts import Part, owned
-from pellucid.inspect.derivation.spellings import formulas_of
+from pellucid.inspect.derivation.spellings import LONGEST, formulas_and_uses
 from pellucid.inspect.derivation.through import gradient_symbol
 from pellucid.named_arrays import Arrays
 from pellucid.optim import Optimizer, Schedule
@@ -80,18 +80,17 @@ def _parameter(page: Page, optimizer: Optimizer, name: str, symbol: str, seen: A
         equations.append(equation(gradient, limited, show(seen[name])))
     formulas = rule_formulas(rule_now(page), symbol, gradient) if optimizer.every == 1 else None
     rate = trace.numbers["lr"] * factors(name, optimizer.groups).lr
-    for state, text in (formulas or [])[:-1]:
-        value = trace.after.rule[f"rule.{name}.{_entry_name(state, rule_now(page), old)}"]
-        equations.append(equation(state, text, _shown(page, value), relation=r"\leftarrow"))
-    if formulas is None or any(behind(link) for link in optimizer.links):
-        equations.append(equation(symbol, show(new), relation=r"\leftarrow"))
-        return equations
-    sides: list[Any] = [formulas[-1][1]]
-    if len(formulas) == 1 and seen is not None and formulas[-1][1] == rf"{symbol} - {LEARNING_RATE} \cdot {gradient}":
-        sides.append((show(old), rf"- {number(rate, page.digits)} \cdot", show(seen[name])))
-    elif rate != trace.numbers["lr"]:
+    if rate != trace.numbers["lr"]:
         equations.append(equation(LEARNING_RATE, number(rate, page.digits)))
-    equations.append(equation(symbol, *sides, show(new), relation=r"\leftarrow"))
+    states = {state_symbol(entry): trace.after.rule[f"rule.{name}.{entry}"] for entry in rule_now(page).init(old)}
+    unknown: list[tuple[str, str]] = [(state, "") for state in (*states, symbol)]
+    elsewhere = any(behind(link) for link in optimizer.links)  # then the rule's formula is not all
+    for left, text in unknown if formulas is None else formulas:
+        sides: list[Any] = [text] if text and not (left == symbol and elsewhere) else []
+        if seen is not None and sides == [rf"{symbol} - {LEARNING_RATE} \cdot {gradient}"]:
+            sides.append((show(old), rf"- {number(rate, page.digits)} \cdot", show(seen[name])))
+        value = show(new) if left == symbol else _shown(page, states[left])
+        equations.append(equation(left, *sides, value, relation=r"\leftarrow"))
     return equations
 
 
@@ -123,9 +122,9 @@ def rule_now(page: Page) -> Rule:
 
 
 def rule_formulas(rule: Rule, weight: str, gradient: str) -> list[tuple[str, str]] | None:
-    r"""What a rule does to its state and, last, to a parameter: read off its recorded graph, numbers filled in.
+    r"""What a rule does to its state and to a parameter, one after the other: read off its recorded graph.
 
-    None where the formulas are too long to read.
+    Numbers are filled in. None where the formulas are too long to read.
 
     >>> from pellucid.optim import Momentum
     >>> for symbol, formula in rule_formulas(Momentum(0.1, beta=0.9), "w", "g"):
@@ -139,14 +138,37 @@ def rule_formulas(rule: Rule, weight: str, gradient: str) -> list[tuple[str, str
         new, state = rule.step(w, g, s, lr, t)
         return [*(state[entry] for entry in entries), new]
 
-    number_ = Spec(())
-    graph = record(step, number_, number_, dict.fromkeys(entries, number_), number_, Spec((), np.int64)).simplify()
+    one = Spec(())
+    graph = record(step, one, one, dict.fromkeys(entries, one), one, Spec((), np.int64)).simplify()
     states = {f"s[{entry!r}]": state_symbol(entry) for entry in entries}
     symbols = {"w": weight, "g": gradient, "lr": LEARNING_RATE, "t": "t", **states}
-    formulas = formulas_of(graph, symbols, [*states.values(), ""][:-1])
-    if any(len(re.sub(re.escape(gradient) + "|" + re.escape(weight), "w", text)) > 180 for text in formulas):
+    results = [*states.values(), weight]
+    written = formulas_and_uses(graph, symbols, results[:-1])
+    if any(len(text.replace(gradient, "g").replace(weight, "w")) > LONGEST for text, _ in written):
         return None
-    return list(zip([*states.values(), weight], formulas, strict=True))
+    order = _in_order(graph, [uses for _, uses in written], len(results))
+    return None if order is None else [(results[i], written[i][0]) for i in order]
+
+
+def _in_order(graph: Graph, uses: list[frozenset[int]], count: int) -> list[int] | None:
+    """Assignments one after the other: behind those whose new values they use, ahead of those whose old ones they use.
+
+    None where no order will do.
+    """
+    old = {2 + i: i for i in range(count - 1)}  # inputs are w, g, the state, lr, t
+    new = {out: i for i, out in enumerate(graph.outputs[:-1]) if isinstance(out, int)}
+    ahead_of: dict[int, set[int]] = {i: set() for i in range(count)}
+    for i in range(count):
+        ahead_of[i] |= {new[node] for node in uses[i] if node in new and new[node] != i}
+        for j in {old[node] for node in uses[i] if node in old} - {i}:
+            ahead_of[j].add(i)
+    order: list[int] = []
+    while len(order) < count:
+        ready = [i for i in range(count) if i not in order and ahead_of[i] <= set(order)]
+        if not ready:
+            return None
+        order.append(ready[0])
+    return order
 
 
 def state_symbol(entry: str) -> str:
@@ -160,10 +182,6 @@ def state_symbol(entry: str) -> str:
     if entry in LETTERS and entry != "top":
         return f"\\{entry} "
     return entry if len(entry) == 1 else rf"\text{{{entry}}}"
-
-
-def _entry_name(symbol: str, rule: Rule, w: Any) -> str:
-    return next(entry for entry in rule.init(np.asarray(w)) if state_symbol(entry) == symbol)
 
 
 # links around it
