@@ -45,13 +45,20 @@ EXPLAINS: dict[str, tuple[str, ...]] = {
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Roots first: a finding that an earlier one explains becomes part of that one's evidence."""
+    """Roots first: a finding that another one explains becomes part of that one's evidence.
+
+    What a check has measured to be a symptom (`explains` of its finding) goes before what faults usually explain.
+    """
     everything = sorted(findings, key=_place)
+    told = {code for finding in everything for code in finding.explains}
     roots: list[Finding] = []
     for finding in everything:
+        if finding.code in told:
+            continue
         place = next((i for i, root in enumerate(roots) if _explains(root, finding)), None)
         if place is None:
-            roots.append(finding)
+            present = tuple(code for code in finding.explains if any(one.code == code for one in everything))
+            roots.append(replace(finding, explains=present))
         else:
             root = roots[place]
             roots[place] = replace(root, explains=tuple(dict.fromkeys((*root.explains, finding.code))))

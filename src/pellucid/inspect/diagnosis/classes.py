@@ -90,8 +90,8 @@ def _blunt(e: Evidence, one: Metric, names: list[str], own: float, blind: float,
         return False
     room = (perfect - blind) / max(abs(perfect), 1e-12)
     lift = (own - blind) / (perfect - blind)
-    if one.name == "accuracy":
-        return room < 0.2 and lift < 0.5
+    if e.classifies and one.name == "accuracy" and room < 0.2 and lift < 0.5:
+        return True
     return lift < 0.05 and e.learned.beyond(0.3)
 
 

@@ -37,6 +37,8 @@ def capacity(e: Evidence) -> list[Finding]:
     narrow = min(widths, default=0) <= 8
     if not narrow and not better.beyond(WORTH):
         return []
+    beside = gain(e.laboratory.go_on("go on").losses.inside, wide.losses.inside, e.unit)
+    root = beside.beyond(WORTH) and better.beyond(WORTH)  # it begins anew, and overtakes one that goes on
     return [
         Finding(
             "capacity-too-small",
@@ -51,6 +53,7 @@ def capacity(e: Evidence) -> list[Finding]:
             figure=views.bars({"this network": float(np.mean(e.errors)), "reference": float(np.mean(e.reference_errors))},
                               "Squared error on the training rows, reference on new ones", "share of chance"),
             weight=e.behind.size,
+            explains=("too-few-epochs", "rate-too-low", "plateau") if root and narrow else (),
         )
     ]
 

@@ -6,7 +6,7 @@ of one size, so that is done once here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +77,21 @@ def _needed(graph: Graph, outputs: tuple[int | Literal, ...]) -> set[int]:
     return needed
 
 
-def trained(model: Model, rows: Rows, *, steps: int, batch: int, rate: float, seed: int = 0) -> Trained:
+def trained(
+    model: Model,
+    rows: Rows,
+    *,
+    steps: int,
+    batch: int,
+    rate: float,
+    seed: int = 0,
+    halts: Collection[int] = (),
+    look: Callable[[Trained], None] | None = None,
+) -> Trained:
     """A model after so many steps at this rate, from its parameters on; the model is left as it is.
 
-    Batches have one size; rows that fill none are left out of their epoch.
+    Batches have one size; rows that fill none are left out of their epoch. After the steps whose numbers are in `halts`
+    somebody may `look`.
     """
     size = max(min(batch, len(rows)), 1)
     per_epoch = max(len(rows) // size, 1)
@@ -105,6 +116,8 @@ def trained(model: Model, rows: Rows, *, steps: int, batch: int, rate: float, se
         if not np.isfinite(objective):
             return _read(tree, leaves, optimizer, diverged=True)
         leaves = after
+        if look is not None and t + 1 in halts:
+            look(_read(tree, leaves, optimizer, diverged=False))
     sound = all(np.isfinite(leaf).all() for leaf in leaves)
     return _read(tree, leaves, optimizer, diverged=not sound)
 

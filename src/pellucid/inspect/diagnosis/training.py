@@ -55,14 +55,14 @@ def ways(e: Evidence) -> Ways:
 
 
 def falling(e: Evidence) -> float:
-    """How much the loss fell in the last half of the epochs (validation loss, where there is one), in units."""
+    """How much the loss fell in the last third of the epochs (validation loss, where there is one), in units."""
     curve = e.curve.validation if len(e.curve.validation) == e.curve.epochs and e.curve.epochs else e.curve.loss
     if len(curve) < 2 or not np.isfinite(curve).all():
         return 0.0
-    half = len(curve) // 2
     window = max(len(curve) // 10, 1)
-    middle, end = np.mean(curve[max(half - window, 0) : half + 1]), np.mean(curve[-window:])
-    return float((middle - end) / e.unit)
+    place = len(curve) - 1 - max(len(curve) // 3, 1)
+    before, end = np.mean(curve[max(place - window + 1, 0) : place + 1]), np.mean(curve[-window:])
+    return float((before - end) / e.unit)
 
 
 def steps(e: Evidence) -> list[Finding]:
@@ -134,12 +134,15 @@ def _diverged(e: Evidence) -> list[Finding]:
 def _too_high(e: Evidence, way: Ways, measured: dict[str, float | int | str], figure: views.Figure) -> list[Finding]:
     """A tenth of the rate goes down from here, the rate itself does not; or it has ruined the network."""
     laboratory = e.laboratory
-    if way.low.beyond(WORTH) and way.low.size > 2.0 * max(way.same.size, 0.0) + 0.02:
-        if e.batch <= 8 and len(laboratory.inside) > 2 * e.batch:
-            large = laboratory.go_on("large batches", batch=16 * e.batch)
-            by_batch = gain(laboratory.now.inside, large.losses.inside, e.unit)
-            if by_batch.size > 0.6 * way.low.size:
-                return _batch_too_small(e, measured, by_batch)
+    if e.batch <= 8 and len(laboratory.inside) > 4 * e.batch:
+        large = laboratory.go_on("large batches", batch=16 * e.batch)
+        by_batch = gain(laboratory.now.inside, large.losses.inside, e.unit)
+        beside = gain(laboratory.go_on("go on").losses.inside, large.losses.inside, e.unit)
+        if by_batch.beyond(WORTH) and beside.beyond(0.5 * WORTH) and by_batch.size > 0.6 * way.low.size:
+            return _batch_too_small(e, measured, by_batch)
+    slower = gain(laboratory.go_on("go on").losses.inside, laboratory.go_on("go on", rate=0.1).losses.inside, e.unit)
+    trembles = way.low.beyond(0.4 * WORTH) and slower.beyond(0.8 * WORTH) and e.behind.beyond(0.02)
+    if trembles or (way.low.beyond(WORTH) and way.low.size > 2.0 * max(way.same.size, 0.0) + 0.02):
         return _rate(e, "rate-too-high", "warning", measured, 0.1, figure, way.low.size)
     ruined = not e.learned.beyond(0.1) or e.behind.beyond(0.1)
     if ruined and max(way.same.size, way.low.size, way.high.size) < WORTH:
@@ -169,10 +172,11 @@ def _batch_too_small(e: Evidence, measured: dict[str, float | int | str], by_bat
 def _still_falling(e: Evidence, way: Ways, measured: dict[str, float | int | str], figure: views.Figure) -> list[Finding]:
     """More steps at the same rate help, on other rows, too: too few of them; or batches too large, or the rate too low."""
     fell = falling(e)
-    more = way.same.beyond(WORTH) and way.outside.size > 0.5 * WORTH
-    if not more and not (fell > 0.1 and way.same.size > 0.01 and way.outside.size > 0.0):
+    behind = e.behind.beyond(0.03, 2.0)
+    more = way.same.beyond(WORTH) and way.outside.size > (0.5 * WORTH if behind else 3.0 * WORTH)
+    if not more and not (behind and fell > 0.1 and way.same.beyond(0.02) and way.outside.size > 0.0):
         return []
-    measured = {"epochs": e.curve.epochs, "steps": e.curve.steps, **measured, "fell in the last half": fell}
+    measured = {"epochs": e.curve.epochs, "steps": e.curve.steps, **measured, "fell in the last third": fell}
     per_epoch = max(-(-e.fit_rows // e.batch), 1)
     laboratory = e.laboratory
     if per_epoch <= 4 and e.batch >= 64:
@@ -193,7 +197,7 @@ def _still_falling(e: Evidence, way: Ways, measured: dict[str, float | int | str
                 )
             ]
     faster = way.high.beyond(WORTH) and way.high.size > 3.0 * max(way.same.size, 0.0)
-    if faster and e.curve.steps > 2 * laboratory.steps:
+    if faster:
         return _rate(e, "rate-too-low", "warning", measured, way.factor, figure, way.high.size)
     curves = {name: list(e.curve.values(name)) for name in ("loss", "val_loss") if len(e.curve.values(name))}
     return [
@@ -230,7 +234,7 @@ def _flat(e: Evidence, way: Ways, measured: dict[str, float | int | str]) -> lis
         Finding(
             "plateau",
             "warning",
-            {**measured, "behind": e.behind.size, "fell in the last half": falling(e)},
+            {**measured, "behind": e.behind.size, "fell in the last third": falling(e)},
             remedy="optim.chain(optim.ClipNorm(1.0), optim.Adam(optim.OneCycle(0.01)))   # and another seed: fit(..., seed=1)",
             figure=views.curves({"loss": list(e.curve.loss)}, "A plateau"),
             weight=0.5 * e.behind.size,

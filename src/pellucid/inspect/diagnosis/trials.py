@@ -12,7 +12,7 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.inspect.diagnosis.remedies import scaled_rate, variant
-from pellucid.inspect.diagnosis.stepper import trained
+from pellucid.inspect.diagnosis.stepper import Trained, trained
 from pellucid.train import Model
 
 STEP = 2e-4
@@ -66,7 +66,7 @@ def gain(before: Any, after: Any, unit: float) -> Gain:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A trial: the model after it, its losses, and how it ended."""
+    """A trial: the model after it, the mean of its losses over the last steps (they may tremble), and how it ended."""
 
     model: Model
     losses: Losses
@@ -145,9 +145,18 @@ class Laboratory:
     def _run(self, start: Model, rate: float, batch: int, steps: int) -> Outcome:
         trial = variant(start, optimizer=scaled_rate(start.optimizer, 1.0, self.rate), engine="numpy")
         trial.params, trial.state, trial.features = dict(start.params), dict(start.state), start.features
-        after = trained(trial, self.inside, steps=steps, batch=batch, rate=self.rate * rate, seed=1)
+        seen: list[Losses] = []
+
+        def look(after: Trained) -> None:
+            trial.params, trial.state = after.params, after.state
+            seen.append(self.judged(trial))
+
+        halts = {steps - round(steps * back) for back in (0.0, 0.1, 0.2, 0.3)}
+        options = {"steps": steps, "batch": batch, "seed": 1}
+        after = trained(trial, self.inside, rate=self.rate * rate, halts=halts, look=look, **options)
         trial.params, trial.state = after.params, after.state
-        if after.diverged:
+        if after.diverged or not seen:
             lost = Losses(np.full(len(self.inside), np.inf), np.full(len(self.outside), np.inf))
             return Outcome(trial, lost, True, steps)
-        return Outcome(trial, self.judged(trial), False, steps)
+        inside, outside = (np.mean([getattr(one, part) for one in seen], axis=0) for part in ("inside", "outside"))
+        return Outcome(trial, Losses(inside, outside), False, steps)
