@@ -61,11 +61,14 @@ def test_a_unit_that_was_pushed_below_zero_comes_back_or_does_not(activation, re
     model = Model(nn.mlp((1,), 1, activation=activation, init=1.0, output_init=1.0), optimizer=optim.Adam(0.05))
     model.initialize(3, seed=0)
     model.params["hidden1.bias"][:] = -4.0
-    assert inspect.run(model, X, y)["hidden1"].z.high < 0.0
+    before, weight = inspect.run(model, X, y), model.params["hidden1.weight"].copy()
+    assert before["hidden1"].z.high < 0.0
+    assert (before["hidden1"].dweight.rms > 0.0) == recovers
     model.fit(X, y, epochs=60, verbose=False)
-    after = inspect.run(model, X, y)["hidden1"]
-    assert (after.z.high > 0.0) == recovers
-    assert bool(after.dead) == (not recovers)
+    after = inspect.run(model, X, y)
+    assert bool(after["hidden1"].dead) == (not recovers)
+    assert (np.abs(model.params["hidden1.weight"] - weight).max() > 0.1) == recovers
+    assert (after.loss < 0.5 * np.var(y) / 2) == recovers  # half a square: chance is half the variance
 
 
 def test_elu_is_closer_to_zero_mean_than_relu():
