@@ -59,9 +59,9 @@ class GradientReport:
         lines = [head, "─" * (len(head) + 14)]
         for one in self.arguments:
             shape = "×".join(map(str, one.shape)) or "1"
-            verdict = "right" if one.agrees else f"WRONG at {list(one.where)}: {_pair(one.worst)}"
-            counts = f"{one.entries:>7}  {one.kinks or '':>5}  {one.error:>8.1e}"
-            lines.append(f"{one.name:<{width}}  {shape:<10}  {counts}  {verdict}")
+            error = "" if one.worst is None else f"{one.error:.1e}"
+            counts = f"{one.entries:>7}  {one.kinks or '':>5}  {error:>8}"
+            lines.append(f"{one.name:<{width}}  {shape:<10}  {counts}  {_verdict(one)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -73,8 +73,12 @@ class GradientReport:
         return page(str(self))
 
 
-def _pair(comparison: Comparison | None) -> str:
-    return "" if comparison is None else f"{comparison.automatic:.6g} is not {comparison.difference:.6g}"
+def _verdict(one: ArgumentReport) -> str:
+    if one.worst is None:
+        return "at kinks, nothing to compare with"
+    if one.agrees:
+        return "right"
+    return f"WRONG at {list(one.where)}: {one.worst.automatic:.6g} is not {one.worst.difference:.6g}"
 
 
 def gradient_report(

@@ -145,7 +145,7 @@ def _accented(text: str, name: str) -> str:
 
 
 def _sign(c: str) -> str:
-    if c.isalpha() and c not in "ᵀ∂":
+    if c.isalpha() and c not in "ᵀ∂ΔΣΦ":
         return f"<i>{c}</i>"
     return {"-": "−", "𝟏": "<b>1</b>"}.get(c, html.escape(c))
 

@@ -73,7 +73,7 @@ def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU) -> None:
     elif isinstance(layer, GLU):
         a = rf"\operatorname{{{layer.gate}}}(\text{{left half of }}{z}) \odot \text{{right half of }}{z}"
         equations.append(equation(page.symbols.of(part.name), a, page.samples(part.name)))
-    page.add(Phase.FORWARD, f"{part.name}: {brief(layer)}", equations, part)
+    page.add(Phase.FORWARD, f"{part.name}: {type(layer).__name__}({layer.units})", equations, part)
 
 
 def definition(record: Activation, name: str, formula: str, symbol: str = "x") -> list[Equation]:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pellucid.inspect.derivation.content import Equation, Phase, Side, Step
+from pellucid.inspect.derivation.content import Equation, Item, Phase, Side, Step
 from pellucid.inspect.derivation.formulas import as_html
-from pellucid.inspect.derivation.numbers import SPARED, Numbers, number
+from pellucid.inspect.derivation.numbers import SPARED, Numbers
 
 COLOURS = {Phase.FORWARD: "#0072B2", Phase.LOSS: "#B45309", Phase.BACKWARD: "#A43E78", Phase.UPDATE: "#00785A"}
 """Okabe and Ito's hues, dark enough to be read on white."""
@@ -46,9 +46,9 @@ margin:0 0 .6em;break-inside:avoid}}
 .pel-d h3 em{{font-style:normal;font-size:.85em;font-weight:700;min-width:1.7em;height:1.7em;border-radius:1em;
 flex:none;display:inline-flex;align-items:center;justify-content:center;color:var(--card);background:var(--hue)}}
 .pel-d .e{{display:flex;flex-wrap:wrap;align-items:center;gap:.4em .55em;margin:.35em 0 .35em 2.3em;
-font:1.12em/1.4 "Cambria Math","STIX Two Math","Latin Modern Math",Cambria,Georgia,serif}}
+font:1.12em/1.4 Cambria,"STIX Two Text","Times New Roman",Georgia,serif}}
 .pel-d .e>span{{display:inline-flex;align-items:center;gap:.4em;flex-wrap:wrap;white-space:nowrap}}
-.pel-d .n{{margin:.15em 0 .3em 2.3em;font:1em/1.5 "Cambria Math",Cambria,Georgia,serif;color:var(--hue)}}
+.pel-d .n{{margin:.15em 0 .3em 2.3em;font:1em/1.5 Cambria,"STIX Two Text","Times New Roman",Georgia,serif;color:var(--hue)}}
 .pel-d .t{{margin:.2em 0 0 2.6em;color:var(--soft);font-size:.92em}}
 .pel-d .w{{font-family:system-ui,sans-serif;font-size:.9em;white-space:pre-wrap}}
 .pel-d .z{{color:var(--soft);font:.78em system-ui,sans-serif}}
@@ -64,7 +64,7 @@ background:none;font:.82em/1.3 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,mo
 white-space:nowrap;background:none}}
 .pel-d tr{{background:none!important}}
 .pel-d td.o{{color:var(--soft);opacity:.65}}
-.pel-d sub,.pel-d sup{{font-size:.7em;line-height:0}}
+.pel-d sub,.pel-d sup{{font-size:.7em;line-height:0;margin-left:.08em}}
 @media print{{.pel-d{{padding:0;max-width:none}}}}
 """
 
@@ -117,15 +117,18 @@ def _equation(equation: Equation, digits: int, limit: int) -> str:
 
 
 def _side(side: Side, digits: int, limit: int) -> str:
-    parts = [f"<span>{as_html(item)}</span>" if isinstance(item, str) else matrix(item, digits, limit) for item in side]
-    return " ".join(parts)
+    return " ".join(_item(item, digits, limit, i == 0) for i, item in enumerate(side))
+
+
+def _item(item: Item, digits: int, limit: int, first: bool) -> str:
+    if isinstance(item, Numbers) and not item.single:
+        return matrix(item, digits, limit)
+    return f"<span>{as_html(item if isinstance(item, str) else item.formula(digits, first))}</span>"
 
 
 def matrix(numbers: Numbers, digits: int, limit: int) -> str:
     """A table between brackets; cells are tinted by sign and size."""
     cells = numbers.cells(digits, limit)
-    if numbers.single:
-        return f"<span>{as_html(number(float(numbers.value.ravel()[0]), digits))}</span>"
     most = max((abs(v) for row in cells for _, v in row if math.isfinite(v)), default=0.0)
     rows = "".join(f"<tr>{''.join(_cell(text, value, most) for text, value in row)}</tr>" for row in cells)
     return f"<table>{rows}</table>"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pellucid.inspect.derivation.content import Equation, Side, Step
+from pellucid.inspect.derivation.content import Equation, Item, Side, Step
 from pellucid.inspect.derivation.formulas import LETTERS, OPERATORS, as_latex, escape
-from pellucid.inspect.derivation.numbers import SPARED, Numbers, number
+from pellucid.inspect.derivation.numbers import SPARED, Numbers
 
 HEAD = r"""\documentclass[a4paper,landscape,10pt,fleqn]{article}
 \usepackage[utf8]{inputenc}
@@ -84,7 +84,13 @@ def _equation(equation: Equation, digits: int, limit: int) -> list[str]:
 
 
 def _side(side: Side, digits: int, limit: int) -> str:
-    return r"\,".join(as_latex(item) if isinstance(item, str) else matrix(item, digits, limit) for item in side)
+    return r"\,".join(_item(item, digits, limit, i == 0) for i, item in enumerate(side))
+
+
+def _item(item: Item, digits: int, limit: int, first: bool) -> str:
+    if isinstance(item, Numbers) and not item.single:
+        return matrix(item, digits, limit)
+    return as_latex(item if isinstance(item, str) else item.formula(digits, first))
 
 
 def matrix(numbers: Numbers, digits: int, limit: int) -> str:
@@ -94,8 +100,6 @@ def matrix(numbers: Numbers, digits: int, limit: int) -> str:
     '\\begin{bmatrix} 1.0 & -2.5 \\end{bmatrix}'
     """
     cells = [[_cell(text) for text, _ in row] for row in numbers.cells(digits, limit)]
-    if numbers.single:
-        return as_latex(number(float(numbers.value.ravel()[0]), digits))
     rows = r" \\ ".join(" & ".join(row) for row in cells)
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
 

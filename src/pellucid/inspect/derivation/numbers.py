@@ -48,6 +48,11 @@ class Numbers:
     def single(self) -> bool:
         return np.size(self.value) == 1
 
+    def formula(self, digits: int, first: bool) -> str:
+        """A single number as a formula; a negative one stands in brackets, unless it is the first of its side."""
+        text = number(float(np.ravel(self.value)[0]), digits)
+        return f"({text})" if text.startswith("-") and not first else text
+
     def cells(self, digits: int, limit: int) -> list[list[tuple[str, float]]]:
         """Texts and values, row by row; beyond `limit` rows or columns only the first ones and the last.
 

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from pellucid.inspect.derivation.content import Equation, Item, Side, Step
 from pellucid.inspect.derivation.formulas import as_text
-from pellucid.inspect.derivation.numbers import Numbers, number
+from pellucid.inspect.derivation.numbers import Numbers
 
 WIDTH = 100
 INDENT = "     "
@@ -82,7 +82,7 @@ def _sampled(equation: Equation, limit: int) -> bool:
 
 
 def _side(side: Side, digits: int, limit: int) -> Box:
-    boxes = [_item(item, digits, limit) for item in side]
+    boxes = [_item(item, digits, limit, i == 0) for i, item in enumerate(side)]
     return _beside([box for pair in zip(boxes, [[" "]] * len(boxes), strict=True) for box in pair][:-1])
 
 
@@ -106,8 +106,10 @@ def _fitting(side: Side, digits: int, limit: int, width: int) -> list[Box]:
     return [_side(tuple(term), digits, limit) for term in terms]
 
 
-def _item(item: Item, digits: int, limit: int) -> Box:
-    return [as_text(item)] if isinstance(item, str) else matrix(item, digits, limit)
+def _item(item: Item, digits: int, limit: int, first: bool) -> Box:
+    if isinstance(item, str):
+        return [as_text(item)]
+    return [as_text(item.formula(digits, first))] if item.single else matrix(item, digits, limit)
 
 
 def matrix(numbers: Numbers, digits: int, limit: int) -> Box:
@@ -118,8 +120,6 @@ def matrix(numbers: Numbers, digits: int, limit: int) -> Box:
     ⎣−3.0  0.0⎦
     """
     cells = [[text for text, _ in row] for row in numbers.cells(digits, limit)]
-    if numbers.single:
-        return [as_text(number(float(numbers.value.ravel()[0]), digits))]
     widths = [max(len(row[c]) for row in cells) for c in range(len(cells[0]))]
     rows = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
     if len(rows) == 1:
