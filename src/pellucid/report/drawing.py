@@ -64,7 +64,7 @@ def drawing(
     tallest = max(len(units) for units in columns)
     middle, bottom = 24 + (tallest - 1) * LIFT / 2, 24 + (tallest - 1) * LIFT + 34
     width, height = left + right + GAP * (len(layers) - 1), bottom + 74
-    xs = [left + GAP * i for i in range(len(layers))]
+    xs = [float(left + GAP * i) for i in range(len(layers))]
     places = [
         [(x, middle + (k - (len(units) - 1) / 2) * LIFT) for k in range(len(units))]
         for x, units in zip(xs, columns, strict=True)

@@ -118,7 +118,7 @@ def report(
     spent: dict[str, float] = {}
     seen, no_look = _layers(asked, X, y, watch, story, spent)
     found, no_findings = _findings(asked, findings, X, y, validation, story, spent)
-    title = title or f"{asked.name}, {outline(asked.model.net, asked.model.features)}"
+    title = title or asked.name
     quality, marks = _quality(asked, measured, spent)
     described = None if given is None else data(given.some(ROWS), classes=bool(asked.classes))
     seconds = () if stopwatch is None else stopwatch.seconds
@@ -161,7 +161,7 @@ def _layers(
     asked: Predictor, X: Any, y: Any, watch: Watch | Looks | None, story: History | None, spent: dict[str, float]
 ) -> tuple[Inside | None, str]:
     """What was seen during training; else a look at this moment; else why not."""
-    looks = getattr(watch, "looks", watch)
+    looks: Any = getattr(watch, "looks", watch)
     if looks is None and story is not None:
         looks = inspect.looks(story)
     if looks is not None and len(looks):
@@ -186,12 +186,9 @@ def _findings(
 ) -> tuple[Sequence[Finding] | None, str]:
     if findings is not None or X is None or y is None or len(asked.models) > 1:
         return findings, ""
-    diagnose = getattr(inspect, "diagnose", None)
-    if diagnose is None:
-        return None, ""
     try:
         return _timed(
-            spent, "the diagnosis", lambda: diagnose(asked.thing, X, y, history=story, validation=validation)
+            spent, "the diagnosis", lambda: inspect.diagnose(asked.thing, X, y, history=story, validation=validation)
         ), ""
     except (TypeError, ValueError) as error:
         return None, str(error)

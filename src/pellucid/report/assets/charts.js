@@ -202,18 +202,18 @@ const charts = {
       marks.push(Plot.tickX(data.marks, { x: (d) => d, stroke: "var(--quiet)", insetTop: 138 }));
     }
     marks.push(Plot.tip(points.flat(), Plot.pointer({ x: "x", y: "mean", title: (d) => `${d.label ? `${d.label}: ` : ""}${short(d.mean)}\n${typeof d.x === "number" ? short(d.x) : d.x}` })));
-    const x = data.categories ? { label: null, domain: data.values, tickFormat: (d) => cut(String(d), 10), tickRotate: data.values.length > 5 ? -35 : 0 } : { label: null, tickFormat: "~s", ticks: 5 };
+    const x = data.categories ? { label: null, domain: data.values, tickFormat: (d) => cut(String(d), 10), tickRotate: data.values.length > 5 ? -35 : 0 } : { label: null, tickFormat: short, ticks: 5 };
     const drawn = plot(width, 200, { x, y: { label: data.what, domain: data.limits, nice: true, grid: true, ticks: 5 }, marginBottom: data.categories && data.values.length > 5 ? 56 : 26, marks });
     return single ? drawn : withLegend(data.labels, drawn, (c) => colour(data.places[c]), (c) => dash(data.places[c]));
   },
   regions(data, width) {
     const height = Math.min(Math.max(300, 0.62 * width), 480);
     const steps = data.x.length;
-    const ends = (v) => [v[0], v[v.length - 1]];
-    const grid = { width: steps, height: steps, x1: data.x[0], x2: data.x[steps - 1], y1: data.y[0], y2: data.y[steps - 1] };
+    const ends = (v) => [v[1], v[v.length - 2]]; // lines at the rim of the grid are outside
+    const grid = { clip: true, width: steps, height: steps, x1: data.x[0], x2: data.x[steps - 1], y1: data.y[0], y2: data.y[steps - 1] };
     const points = data.points.map(([x, y], k) => ({ x, y, target: data.targets[k] }));
     const symbols = ["circle", "square", "triangle", "diamond", "cross", "star"];
-    const base = { x: { domain: ends(data.x), label: cut(data.columns[0], 30) }, y: { domain: ends(data.y), label: cut(data.columns[1], 30) }, clip: true };
+    const base = { x: { domain: ends(data.x), label: cut(data.columns[0], 30) }, y: { domain: ends(data.y), label: cut(data.columns[1], 30) } };
     const mixed = (share, name) => `color-mix(in srgb, ${name} ${Math.round(share * 100)}%, var(--card))`;
     if (!data.labels.length) {
       const all = [...data.values[0].flat(), ...data.targets];

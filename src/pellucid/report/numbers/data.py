@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from pellucid.report.numbers.bins import histogram
 from pellucid.report.rows import Sample, column, missing, numeric, word
 
 COLUMNS = 30
@@ -37,11 +39,11 @@ class Column:
     kind: str
     missing: float
     distinct: int
-    mean: float
-    std: float
-    low: float
-    high: float
     bars: Bars
+    mean: float = math.nan
+    std: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +66,8 @@ class Data:
         if len(scales) > 1 and scales.max() > 100 * scales.min():
             widest = max((c for c in self.columns if np.isfinite(c.std)), key=lambda c: c.std)
             words.append(
-                f"Scales differ by a factor of {scales.max() / scales.min():.0f} (“{widest.name}” is widest): scale the "
-                "columns, or use an estimator that does."
+                f"Scales differ by a factor of {scales.max() / scales.min():.0f} (“{widest.name}” is widest): scale "
+                "the columns, or use an estimator that does."
             )
         holes = [c for c in self.columns if c.missing > 0]
         if holes:
@@ -96,7 +98,7 @@ def _target(y: Any, classes: bool) -> tuple[Column, ...]:
         counts = np.asarray(y).astype(bool).sum(axis=0)
         labels = tuple(f"label {j}" for j in range(len(counts)))[:TOP]
         bars = Bars(counts[:TOP], None, labels, 0)
-        return (Column("labels of a row", "labels", 0.0, len(counts), *[float("nan")] * 4, bars),)
+        return (Column("labels of a row", "labels", 0.0, len(counts), bars),)
     if y.ndim == 2:
         return tuple(describe(f"target {j}", y[:, j]) for j in range(min(y.shape[1], 3)))
     return (describe("target", y, named=classes),)
@@ -112,28 +114,28 @@ def describe(name: str, values: Any, *, named: bool = False) -> Column:
     kind = "classes" if named else {"b": "yes or no", "M": "date"}.get(present.dtype.kind, "category")
     if kind == "date":
         seconds = present.astype("datetime64[s]").astype(np.int64)
-        counts = np.histogram(seconds, BINS)[0] if len(seconds) else np.zeros(1)
-        return Column(name, kind, share, len(np.unique(seconds)), *[float("nan")] * 4, Bars(counts))
+        counts = histogram(seconds, BINS)[0] if len(seconds) else np.zeros(1)
+        return Column(name, kind, share, len(np.unique(seconds)), Bars(counts))
     texts, counts = np.unique([word(value) for value in present.tolist()], return_counts=True)
     order = np.arange(len(texts)) if named and len(texts) <= TOP else np.argsort(-counts, kind="stable")
     top = order[:TOP]
     bars = Bars(counts[top], None, tuple(str(texts[k]) for k in top), int(counts.sum() - counts[top].sum()))
-    return Column(name, kind, share, len(texts), *[float("nan")] * 4, bars)
+    return Column(name, kind, share, len(texts), bars)
 
 
 def _of_numbers(name: str, present: Any, share: float) -> Column:
     fine = present[np.isfinite(present)]
     if not len(fine):
-        return Column(name, "number", share, 0, *[float("nan")] * 4, Bars(np.zeros(1)))
-    counts, edges = np.histogram(fine, BINS)
+        return Column(name, "number", share, 0, Bars(np.zeros(1)))
+    counts, edges = histogram(fine, BINS)
     return Column(
         name,
         "number",
         share,
         len(np.unique(fine)),
+        Bars(counts, edges),
         float(fine.mean()),
         float(fine.std()),
         float(fine.min()),
         float(fine.max()),
-        Bars(counts, edges),
     )

@@ -9,20 +9,27 @@ import numpy as np
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.metrics import make_scorer, mean_squared_error
 
+from pellucid.markup import plural
 from pellucid.report.predictor import Predictor
 from pellucid.report.rows import Sample, column, missing, numeric, word
 
 COLUMNS = 1000
 """Columns up to which importance is measured."""
 
-WORK = 600_000
+ROWS = 600_000
 """Rows to be predicted for it, about: more columns have fewer rows and repeats each."""
+
+WORK = 3e10
+"""Rows times parameters, for each of importance and dependence: large networks are asked about fewer rows."""
 
 SHOWN = 15
 """Columns in the chart."""
 
 DEPENDENT = 6
 """Columns whose partial dependence is drawn."""
+
+GRID = 24
+"""Values of a column at which it is asked."""
 
 CLASSES = 4
 """Classes with lines of their own: those that change most."""
@@ -45,7 +52,7 @@ class Importance:
     def caption(self) -> str:
         """What to notice."""
         silent = int(np.sum(self.mean <= np.maximum(self.std, 0)))
-        rest = f" {silent} of the columns shown change nothing that stands out." if silent else ""
+        rest = f" {plural(silent, 'column')} of those shown: nothing that stands out." if silent else ""
         return (
             f"{self.score.capitalize()} lost when one column is shuffled ({self.repeats} repeats, {self.rows:,} rows; "
             f"bars are deviations). “{self.columns[0]}” matters most.{rest} Columns that say the same share the credit."
@@ -77,8 +84,9 @@ def importance(asked: Predictor, rows: Sample, seed: int = 0) -> Importance | No
     names = rows.columns
     if rows.sparse or not 1 <= len(names) <= COLUMNS or len(rows) < 2:
         return None
-    repeats = 5 if len(names) <= 50 else 2
-    part = rows.some(min(1000, max(WORK // (len(names) * repeats), 100)), seed)
+    total = budget(asked)
+    repeats = 5 if total // (5 * len(names)) >= 200 else 2
+    part = rows.some(min(1000, max(total // (repeats * len(names)), 50)), seed)
     scoring = make_scorer(mean_squared_error, greater_is_better=False)
     score = "mean square error (negative)"
     if asked.classes:
@@ -103,11 +111,17 @@ def importance(asked: Predictor, rows: Sample, seed: int = 0) -> Importance | No
     )
 
 
+def budget(asked: Predictor) -> int:
+    """How many rows may be predicted."""
+    size = sum(int(np.size(array)) for model in asked.models for array in model.params.values())
+    return int(min(ROWS, WORK / max(size, 1)))
+
+
 def dependence(asked: Predictor, rows: Sample, places: tuple[int, ...], seed: int = 0) -> tuple[Dependence, ...]:
     """Partial dependence on these columns, one after the other; () where it cannot be asked."""
     if rows.sparse or not rows.columns or asked.several or len(rows) < 2:
         return ()
-    part = rows.some(300, seed)
+    part = rows.some(min(300, max(budget(asked) // (GRID * DEPENDENT), 50)), seed)
     candidates = (_on(asked, rows, part, place) for place in places[:DEPENDENT])
     curves = [one for one in candidates if one is not None]
     ends = np.concatenate([np.ravel(part) for one in curves for part in (one.mean, one.low, one.high)] or [np.zeros(1)])
@@ -126,10 +140,10 @@ def _on(asked: Predictor, rows: Sample, part: Sample, place: int) -> Dependence 
         return None  # dates
     if categories:
         grid = _as_given(present, distinct[np.argsort(-counts)][:12])
-    elif len(distinct) <= 24:
+    elif len(distinct) <= GRID:
         grid = distinct
     else:
-        grid = np.unique(np.quantile(present, np.linspace(0.02, 0.98, 24)))
+        grid = np.unique(np.quantile(present, np.linspace(0.02, 0.98, GRID)))
     if len(grid) < 2:
         return None
     answer = partial_dependence(

@@ -177,8 +177,8 @@ def _scale(each: Statistics) -> tuple[float, float]:
     if not high > low:
         reach = max(abs(each.mean), 1.0)
         return each.mean - 0.5 * reach, each.mean + 0.5 * reach
-    edge = 0.02 * (high - low)
-    return (low if each.low >= 0.0 else low - edge), (high if each.high <= 0.0 else high + edge)
+    near = 0.1 * (high - low)  # ends that are not far are shown
+    return (each.low if low - each.low < near else low), (each.high if each.high - high < near else high)
 
 
 def _rebinned(each: Statistics, edges: Any) -> Any:

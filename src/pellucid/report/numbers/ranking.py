@@ -40,8 +40,8 @@ class Ranking:
     @property
     def _which(self) -> str:
         if len(self.roc) == 1:
-            return f"for “{self.roc[0].label}”"
-        return "each class against the rest" + (
+            return f"For “{self.roc[0].label}”"
+        return "Each class against the rest" + (
             f", the {len(self.roc)} most frequent of {self.classes}" if self.classes > len(self.roc) else ""
         )
 
@@ -51,8 +51,8 @@ class Ranking:
         worst = min(self.roc, key=lambda curve: curve.area)
         lead = "A" if len(self.roc) == 1 else f"The hardest is “{worst.label}”: a"
         return (
-            f"{self._which.capitalize()}. {lead} row of the class is ranked above a row of another in {worst.area:.1%} of "
-            "pairs (the area). The upper left corner is perfect, the diagonal is guessing."
+            f"{self._which}. {lead} row of the class is ranked above a row of another in {worst.area:.1%} of pairs "
+            "(the area). The upper left corner is perfect, the diagonal is guessing."
         )
 
     @property
@@ -60,7 +60,7 @@ class Ranking:
         """What to notice."""
         worst = min(self.precision_recall, key=lambda curve: curve.area)
         return (
-            f"{self._which.capitalize()}. How clean the found rows are as more of them are to be found; "
+            f"{self._which}. How clean the found rows are as more of them are to be found; "
             f"average precision {worst.area:.3f} for “{worst.label}”, where guessing gives {worst.base:.3f} (dashed). "
             "Tells more than ROC where the class is rare."
         )

@@ -41,8 +41,8 @@ class Regions:
             return "Predicted number all over the plane of the two inputs; dots are rows, in the colour of their truth."
         if len(self.labels) == 2:
             return (
-                f"Probability of “{self.labels[1]}” all over the plane; the line is where it is one half. Dots are rows in "
-                "the colour of their class: look where they lie on the wrong side."
+                f"Probability of “{self.labels[1]}” all over the plane; the line is where it is one half. Dots are "
+                "rows in the colour of their class: look where they lie on the wrong side."
             )
         return "The class that is predicted, all over the plane. Dots are rows in the colour of their class."
 

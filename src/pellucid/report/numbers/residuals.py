@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import spearmanr
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
+from pellucid.report.numbers.bins import histogram
 from pellucid.report.predictor import Predictor
 from pellucid.report.rows import Sample
 
@@ -38,8 +39,8 @@ class Residuals:
     def prediction_caption(self) -> str:
         """What to notice."""
         return (
-            f"On the line is right. R² {self.r2:.3f}; the mean distance is {self.mae:.4g}, its root mean square {self.rmse:.4g}"
-            f"{' (much larger: a few rows are far off).' if self.rmse > 2 * self.mae else '.'}"
+            f"On the line is right. R² {self.r2:.3f}; the mean distance is {self.mae:.4g}, its root mean "
+            f"square {self.rmse:.4g}{' (much larger: a few rows are far off).' if self.rmse > 2 * self.mae else '.'}"
         )
 
     @property
@@ -77,8 +78,7 @@ def _of_one(output: str, truth: Any, answer: Any) -> Residuals:
     fine = np.isfinite(errors)
     truth, answer, errors = truth[fine], answer[fine], errors[fine]
     low, high = np.quantile(errors, [0.005, 0.995])
-    reach = (low, high) if high > low else (float(errors.min()) - 0.5, float(errors.max()) + 0.5)
-    counts, edges = np.histogram(np.clip(errors, *reach), bins=40, range=reach)
+    counts, edges = histogram(errors, 40, float(low), float(high))
     chosen = np.random.default_rng(0).permutation(len(truth))[:SHOWN]
     spread = float(spearmanr(answer, np.abs(errors)).statistic) if np.ptp(answer) and np.ptp(errors) else 0.0
     return Residuals(

@@ -86,8 +86,18 @@ def regions(thing: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None)
         _draw_classes(ax, record)
     else:
         shades = ax.contourf(record.x, record.y, record.values[0], levels=14, cmap="viridis", alpha=0.85)
-        limits = {"vmin": shades.get_clim()[0], "vmax": shades.get_clim()[1]}
-        ax.scatter(*record.points.T, c=record.targets, cmap="viridis", s=18, ec="white", lw=0.6, **limits)
+        low, high = shades.get_clim()
+        ax.scatter(
+            record.points[:, 0],
+            record.points[:, 1],
+            c=record.targets,
+            cmap="viridis",
+            s=18,
+            ec="white",
+            lw=0.6,
+            vmin=low,
+            vmax=high,
+        )
         ax.figure.colorbar(shades, ax=ax)
     ax.set(xlabel=record.columns[0], ylabel=record.columns[1])
     return ax

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def histograms(
     thing: Any, quantity: str = "a", look: int = -1, *, X: Any = None, y: Any = None, axes: Any = None
 ) -> Any:
-    """A histogram of one quantity for each layer, at one of the looks; grey: at the first. Exact zeros are in the title.
+    """A histogram of one quantity for each layer, at one of the looks; grey: at the first. Exact zeros are counted.
 
     `quantity` is "a" (activations), "z", "weight", "dz", "dweight" or "update".
     """

@@ -31,7 +31,8 @@ def learning_curves(thing: Any, *, ax: Axes | None = None) -> Axes:
     if not record.complete:
         marks.append(Mark(record.losses[0].x[-1], "stopped", GREY, ":"))
     ax.set(xlabel="epoch", ylabel="loss")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    locator: Any = ax.xaxis.get_major_locator()
+    locator.set_params(integer=True)
     annotate(ax, ends, marks, weight="bold")
     return ax
 

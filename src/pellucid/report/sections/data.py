@@ -32,10 +32,10 @@ def data_section(data: Data | None, validation_rows: int | None = None) -> Secti
     listed = None
     if data.columns:
         rows = table([_row(i, each) for i, each in enumerate(data.columns)], HEAD, numbers=(3, 4, 5, 6, 7, 8))
-        words = f"{plural(len(data.columns) + data.more, 'column')}"
+        title = plural(len(data.columns) + data.more, "column")
         rest = paragraph(f"and {plural(data.more, 'more column')}.", class_="quiet") if data.more else None
         opened = {"open": ""} if len(data.columns) <= FEW else {}
-        listed = element("details", element("summary", words), rows, rest, **opened)
+        listed = element("details", element("summary", title), rows, rest, **opened)
     records = {f"target{i}": each.bars for i, each in enumerate(data.target)}
     records |= {f"column{i}": each.bars for i, each in enumerate(data.columns)}
     return Section("data", "Data", joined([lead, figures(*targets), listed]), records)
@@ -43,10 +43,7 @@ def data_section(data: Data | None, validation_rows: int | None = None) -> Secti
 
 def _target_words(each: Column) -> str:
     if each.kind == "number":
-        return (
-            f"{each.name.capitalize()}: mean {short(each.mean)}, deviation {short(each.std)}, from {short(each.low)} to "
-            f"{short(each.high)}."
-        )
+        return f"Mean {short(each.mean)}, deviation {short(each.std)}, from {short(each.low)} to {short(each.high)}."
     counts = each.bars.counts
     words = f"{plural(each.distinct, 'class') if each.distinct == 1 else f'{each.distinct} {each.kind}'}."
     if len(counts) > 1 and counts.max() > 4 * max(counts.min(), 1):
@@ -60,12 +57,16 @@ def _target_words(each: Column) -> str:
 
 def _row(place: int, each: Column) -> tuple[object, ...]:
     small = element("div", class_="spark", data_chart="spark", data_key=f"column{place}", aria_hidden="true")
-    number = lambda value: "" if value != value else short(0.0 if abs(value) < 1e-9 * each.std else value)
     return (
         element("span", each.name, class_="name", title=each.name),
         small,
         each.kind,
         f"{each.missing:.1%}" if each.missing else "",
-        *(number(value) for value in (each.mean, each.std, each.low, each.high)),
+        *(_number(value, each.std) for value in (each.mean, each.std, each.low, each.high)),
         f"{each.distinct:,}",
     )
+
+
+def _number(value: float, scale: float) -> str:
+    """A number; one that is 0 but for roundings is 0."""
+    return "" if value != value else short(0.0 if abs(value) < 1e-9 * scale else value)

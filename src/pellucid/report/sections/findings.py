@@ -32,13 +32,15 @@ def findings_section(findings: Sequence[Finding] | None, trouble: str = "") -> S
         body = element(
             "div",
             element("strong", "✓ Nothing wrong was found."),
-            " Inputs, targets, layers, gradients, steps and curves are in their healthy ranges, as far as they were given.",
+            " Inputs, targets, layers, gradients, steps and curves are in their healthy ranges, as far as they were "
+            "given.",
             class_="healthy",
         )
         return Section("findings", "Findings", body, mark="✓")
     serious = sum(finding.severity != "note" for finding in findings)
     lead = (
-        f"{_counted(findings)}, the likeliest cause first. Repair the first one and look again: the others may go with it."
+        f"{_counted(findings)}, the likeliest cause first. Repair the first one and look again: the others may go "
+        "with it."
         if serious
         else f"{_counted(findings)}: nothing that must be repaired."
     )

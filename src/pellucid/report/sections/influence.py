@@ -42,9 +42,9 @@ def influence_section(
         parts.append(absent(f"Permutation importance {why}.", "" if asked else "pellucid.report(..., influence=True)"))
     if dependences:
         words = (
-            f"The mean {dependences[0].what} when one column is set to each value for all rows and the others are left as "
-            "they are. The band shows how differently 80 % of the rows react; ticks are deciles of the column. A flat line: "
-            "by itself the column hardly matters. A wide band: it matters together with others."
+            f"The mean {dependences[0].what} when one column is set to each value for all rows and the others are left "
+            "as they are. The band shows how differently 80 % of the rows react; ticks are deciles of the column. A "
+            "flat line: by itself the column hardly matters. A wide band: it matters together with others."
         )
         curves = [chart("dependence", f"dependence{i}", each.column) for i, each in enumerate(dependences)]
         parts += [heading("Partial dependence"), paragraph(words), figures(*curves)]

@@ -32,8 +32,9 @@ def _lead(seen: Inside) -> Markup:
     if not seen.moving:
         return paragraph(f"Every layer as it is now, on {seen.rows:,} rows.")
     return paragraph(
-        f"{len(seen.steps)} looks, from step {seen.steps[0]:,} to step {seen.steps[-1]:,}, each on the {seen.rows:,} rows of "
-        "a batch. Move the slider (or use the arrow keys) to see the training pass by; the grey outline is the first look."
+        f"{len(seen.steps)} looks, from step {seen.steps[0]:,} to step {seen.steps[-1]:,}, each on the {seen.rows:,} "
+        "rows of a batch. Move the slider (or use the arrow keys) to see the training pass by; the grey outline is the "
+        "first look."
     )
 
 
@@ -63,8 +64,8 @@ def _histograms(seen: Inside) -> Markup:
     rows = [_row(i, layer, backward=seen.backward) for i, layer in enumerate(seen.layers)]
     words = (
         "What to notice: activations should be spread out, not heaped at one place (dead) or at the ends (saturated); "
-        "gradients should have about the same width in every layer. Numbers that are exactly 0 are counted in words, not "
-        "drawn."
+        "gradients should have about the same width in every layer. Numbers that are exactly 0 are counted in words, "
+        "not drawn."
     )
     return joined([controls, element("div", *rows, class_="layers", id="histograms"), paragraph(words, class_="quiet")])
 
@@ -118,8 +119,8 @@ def _over_time(seen: Inside) -> list[Markup | None]:
             f"{ratio:.3g} times the smallest."
         )
         pace = (
-            "Size of a step over the size of the weights (logarithmic). About one in a thousand (dashed) is a good pace; "
-            "ten times more shakes, a hundred times less sleeps."
+            "Size of a step over the size of the weights (logarithmic). About one in a thousand (dashed) is a good "
+            "pace; ten times more shakes, a hundred times less sleeps."
         )
         charts.append(chart("series", "gradient", "Size of gradients", together))
         charts.append(chart("series", "update", "Size of steps", pace))
@@ -131,9 +132,9 @@ def _over_time(seen: Inside) -> list[Markup | None]:
 
 def _maps(seen: Inside) -> Markup:
     words = (
-        "Each column is a unit, each line a look, from the first (top) to the last. Dark: it passes gradients on for many "
-        "rows; white: for none. A white stripe down to the bottom is a unit that died. Units are sorted by how open they "
-        "were in the end."
+        "Each column is a unit, each line a look, from the first (top) to the last. Dark: it passes gradients on for "
+        "many rows; white: for none. A white stripe down to the bottom is a unit that died. Units are sorted by how "
+        "open they were in the end."
     )
     charts = [
         chart("units", "inside", f"{layer.name}, {layer.units:,} units", data_layer=i)

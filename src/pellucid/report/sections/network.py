@@ -32,10 +32,10 @@ def network_section(asked: Predictor, columns: Sequence[str]) -> Section:
         for row in summary.rows
     ]
     members = f" The first of {len(asked.models)} members is shown." if len(asked.models) > 1 else ""
+    ends = f"{'×'.join(map(str, model.features))} inputs, {outputs} {'output' if outputs == '1' else 'outputs'}"
     lead = paragraph(
-        f"{'×'.join(map(str, model.features))} inputs, {plural(summary.layers, 'layer')} with weights, {outputs} outputs, "
-        f"{plural(summary.count, 'parameter')} of {model.dtype}; loss {model.loss.name}, optimizer "
-        f"{rule(model.optimizer)}{'' if model.penalty is None else f', penalty {model.penalty}'}.{members}"
+        f"{ends}, {plural(summary.layers, 'layer')} with weights, {plural(summary.count, 'parameter')} of "
+        f"{model.dtype}; loss {model.loss.name}, optimizer {rule(model.optimizer)}.{members}"
     )
     figure = element(
         "figure",

@@ -35,7 +35,8 @@ def quality_section(
         None
         if rows_name == "validation rows"
         else absent(
-            "If these rows were trained on, new rows will look worse than this. Rows that were kept aside tell the truth:",
+            "If these rows were trained on, new rows will look worse than this. Rows that were kept aside tell the "
+            "truth:",
             "pellucid.report(model, 'run.html', X, y, validation=(X_val, y_val))",
         )
     )

@@ -15,7 +15,6 @@ import pandas as pd
 
 import pellucid
 from pellucid import nn, optim
-
 from pellucid.report.elements import absent, code, element, heading, joined, paragraph, table
 from pellucid.report.predictor import Predictor, last_step
 from pellucid.report.rows import Sample
@@ -78,9 +77,14 @@ def program(asked: Predictor, history: History | None) -> str:
 def _network(net: nn.Layer) -> str:
     """The network as code, one line for each layer of a sequence."""
     if not isinstance(net, nn.Sequential):
-        return repr(net)
-    layers = "".join(f"        ({name!r}, {layer!r}),\n" for name, layer in net.children)
+        return _code(net)
+    layers = "".join(f"        ({name!r}, {_code(layer)}),\n" for name, layer in net.children)
     return f"Sequential(\n{layers}    )"
+
+
+def _code(layer: nn.Layer) -> str:
+    """A layer as code: activations show themselves by their names alone."""
+    return re.sub(r"\bActivate\(('\w+')\)", r"Activate(activation(\1))", repr(layer))
 
 
 def _loss(model: Model) -> str:
@@ -99,7 +103,7 @@ def _rule(model: Model) -> str:
 
 def _imports(made: str) -> str:
     """Where the names in a program come from: as far as they are ours."""
-    words = sorted(set(re.findall(r"\b([A-Z]\w+)\(", made)))
+    words = sorted(set(re.findall(r"\b([A-Z]\w+|activation)\(", made)))
     lines = []
     for room, module in (("pellucid", pellucid), ("pellucid.nn", nn), ("pellucid.optim", optim)):
         names = [word for word in words if hasattr(module, word)]
@@ -117,13 +121,15 @@ def settings(asked: Predictor, history: History | None) -> list[tuple[str, str]]
         for name, value in end.get_params(deep=False).items():
             if repr(value) != repr(usual.get(name)):
                 lines.append((name, _brief(value)))
-        fitted = getattr(end, "fitted", None)
-        if getattr(fitted, "seed", None) is not None:
-            lines.append(("seed of batches and dropout", str(fitted.seed)))
+        seed = getattr(getattr(end, "fitted", None), "seed", None)
+        if seed is not None:
+            lines.append(("seed of batches and dropout", str(seed)))
     lines += [("engine", model.engine), ("dtype", str(model.dtype))]
     if model.threads is not None:
         lines.append(("threads", str(model.threads)))
     lines += [("optimizer", repr(model.optimizer.rule)), ("loss", repr(model.loss))]
+    if model.penalty is not None:
+        lines.append(("penalty", repr(model.penalty)))
     if history is not None and history.batch_size is not None:
         lines.append(("batch size", str(history.batch_size)))
     return lines

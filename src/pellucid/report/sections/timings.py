@@ -41,12 +41,13 @@ def timings_section(
     records = {}
     if len(seconds) > 1:
         records["seconds"] = {"seconds": list(seconds)}
-        epochs = figures(chart("seconds", "seconds", _about(seconds), label="Seconds of each epoch", wide=True))
+        epochs = figures(chart("seconds", "seconds", "Epochs", _about(seconds), wide=True))
     missing = None
     if not len(seconds):
         missing = absent(
             "The time of the training was not measured. To measure it:",
-            "clock = pellucid.report.Stopwatch(); model.fit(X, y, callbacks=[clock]); pellucid.report(..., stopwatch=clock)",
+            "clock = pellucid.report.Stopwatch(); model.fit(X, y, callbacks=[clock]); "
+            "pellucid.report(..., stopwatch=clock)",
         )
     return Section(
         "timings", "Timings", joined([epochs, table(lines, ("what", "time", ""), numbers=(1,)), missing]), records
