@@ -10,7 +10,7 @@ from pellucid.errors import ShapeError
 from pellucid.inspect.derivation import step
 from pellucid.lab import backward, jacobians
 from pellucid.lab.backward import Layers
-from pellucid.lab.backward_agreement import agreement
+from pellucid.lab.backward_agreement import agreement, timed
 from pellucid.lab.heavy_ball import heavy_ball
 from pellucid.train import Model
 
@@ -31,6 +31,12 @@ def test_all_algorithms_agree_with_the_engine_for_depths_2_to_10():
     assert len(table.differences) == 7
     assert table.largest < 1e-12
     assert "delta recursion" in str(table)
+
+
+def test_the_loop_and_the_vectorised_form_are_timed():
+    seconds = timed(rows=20)
+    assert min(seconds.loop, seconds.vectorised, seconds.engine) > 0
+    assert "rows=20" in repr(seconds)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])

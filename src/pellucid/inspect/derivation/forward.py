@@ -56,7 +56,7 @@ def _affine(page: Page, part: Part, layer: Dense | Maxout | GLU) -> None:
     pair: tuple[Item, ...] = (notation.samples(x), notation.parameter(W))
     numbers: tuple[Item, ...] = pair if notation.rows else pair[::-1]
     if factor:
-        numbers = (factor, *numbers)
+        numbers = (factor.strip(), *numbers)
     if bias is not None:
         numbers = (*numbers, "+", notation.parameter(bias))
     scale = 1.0 / np.sqrt(len(W)) if factor else 1.0

@@ -41,14 +41,15 @@ padding:1.2em 1.4em;border-radius:10px;max-width:1180px}}
 .pel-d section{{margin:0 0 1.4em;border-left:4px solid var(--hue);padding-left:1em}}
 .pel-d h2{{font-size:1em;letter-spacing:.06em;text-transform:uppercase;color:var(--hue);margin:.2em 0 .6em;border:0}}
 .pel-d article{{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.65em .9em;
-margin:0 0 .6em;break-inside:avoid}}
+margin:0 0 .6em;break-inside:avoid;overflow-x:auto}}
 .pel-d h3{{font-size:1em;font-weight:600;margin:0 0 .35em;display:flex;gap:.6em;align-items:center}}
 .pel-d h3 em{{font-style:normal;font-size:.85em;font-weight:700;min-width:1.7em;height:1.7em;border-radius:1em;
 flex:none;display:inline-flex;align-items:center;justify-content:center;color:var(--card);background:var(--hue)}}
 .pel-d .e{{display:flex;flex-wrap:wrap;align-items:center;gap:.4em .55em;margin:.35em 0 .35em 2.3em;
 font:1.12em/1.4 Cambria,"STIX Two Text","Times New Roman",Georgia,serif}}
 .pel-d .e>span{{display:inline-flex;align-items:center;gap:.4em;flex-wrap:wrap;white-space:nowrap}}
-.pel-d .n{{margin:.15em 0 .3em 2.3em;font:1em/1.5 Cambria,"STIX Two Text","Times New Roman",Georgia,serif;color:var(--hue)}}
+.pel-d .n{{margin:.15em 0 .3em 2.3em;color:var(--hue);
+font:1em/1.5 Cambria,"STIX Two Text","Times New Roman",Georgia,serif}}
 .pel-d .t{{margin:.2em 0 0 2.6em;color:var(--soft);font-size:.92em}}
 .pel-d .w{{font-family:system-ui,sans-serif;font-size:.9em;white-space:pre-wrap}}
 .pel-d .z{{color:var(--soft);font:.78em system-ui,sans-serif}}
@@ -65,6 +66,8 @@ white-space:nowrap;background:none}}
 .pel-d tr{{background:none!important}}
 .pel-d td.o{{color:var(--soft);opacity:.65}}
 .pel-d sub,.pel-d sup{{font-size:.7em;line-height:0;margin-left:.08em}}
+@media (max-width:600px){{.pel-d{{padding:.6em}}.pel-d section{{padding-left:.5em}}
+.pel-d .e,.pel-d .n,.pel-d .t{{margin-left:.2em}}}}
 @media print{{.pel-d{{padding:0;max-width:none}}}}
 """
 
