@@ -379,6 +379,16 @@ def test_estimators_and_pipelines():
     assert_allclose(d.trace.batch.X, pipeline[:1].transform(X[:3]), rtol=1e-6)
 
 
+def test_names_with_signs_of_html_and_latex():
+    twist = nn.Activation("50%_{twist}", lambda x: x + np.sin(x))
+    net = nn.Sequential(("<b>&_%", nn.Dense(2)), nn.Activate(twist), ("{out}\\", nn.LayerNorm()), nn.Dense(1))
+    d = inspect.step(Model(net, **KEEP), X, REAL)
+    check_latex(d.latex())
+    assert "<b>&" not in d.html()
+    assert "&lt;b&gt;&amp;_%" in d.html()
+    assert "50%_twist(Z[1])" in str(d)
+
+
 def test_colours_in_a_terminal():
     page = inspect.step(Model(nn.mlp((2,), 1), **KEEP), X, REAL).__rich__()
     assert page.plain.rstrip() == str(inspect.step(Model(nn.mlp((2,), 1), **KEEP), X, REAL)).rstrip()

@@ -87,18 +87,18 @@ def _check(
     y = np.asarray(f(*xs))
     vs = [rng.normal(size=np.shape(x)) for x in xs]
     u = rng.normal(size=y.shape)
-    found: dict[str, float] = {}
+    slopes: dict[str, float] = {}
     for mode, rule in (("forward", "jvp"), ("reverse", "vjp")):
         if mode in modes:
-            found[mode] = along(f, xs, vs, u, mode)
-            comparison = beside_kinks(f, xs, vs, u, mode, rtol, step, found[mode])
+            slopes[mode] = along(f, xs, vs, u, mode)
+            comparison = beside_kinks(f, xs, vs, u, mode, rtol, step, slopes[mode])
             if comparison.verdict is not Verdict.AGREES:
                 raise GradientCheckError(
                     f"{where}{mode} mode ({rule}) against differences: {_numbers(comparison)} (tolerance {rtol:g})"
                     + _blame(f, xs, names, mode, rtol, step, rng)
                 )
-    if len(found) == 2:
-        forward, reverse = found["forward"], found["reverse"]
+    if len(slopes) == 2:
+        forward, reverse = slopes["forward"], slopes["reverse"]
         apart = Comparison(Verdict.DIFFERS, forward, reverse, 0.0)
         if not apart.error <= adjoint_rtol:  # NaN is not right, either
             raise GradientCheckError(

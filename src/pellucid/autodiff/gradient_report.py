@@ -113,19 +113,21 @@ def gradient_report(
     for i, name in enumerate(names):
         places = list(np.ndindex(np.shape(xs[i])))
         drawn = sorted(rng.choice(len(places), min(entries, len(places)), replace=False).tolist())
-        looked = []
+        comparisons = []
         for place in (places[number] for number in drawn):
             vs = [np.zeros_like(x) for x in xs]
             vs[i] = np.zeros(np.shape(xs[i]))
             vs[i][place] = 1.0
-            looked.append((compare(flat, xs, vs, u, float(np.asarray(gradients[i])[place]), rtol, step), place))
-        reports.append(_summed_up(name, np.shape(xs[i]), looked))
+            comparisons.append((compare(flat, xs, vs, u, float(np.asarray(gradients[i])[place]), rtol, step), place))
+        reports.append(_summed_up(name, np.shape(xs[i]), comparisons))
     return GradientReport(tuple(reports))
 
 
-def _summed_up(name: str, shape: tuple[int, ...], looked: list[tuple[Comparison, tuple[int, ...]]]) -> ArgumentReport:
-    measured = [(one, place) for one, place in looked if one.verdict is not Verdict.KINK]
+def _summed_up(
+    name: str, shape: tuple[int, ...], comparisons: list[tuple[Comparison, tuple[int, ...]]]
+) -> ArgumentReport:
+    measured = [(one, place) for one, place in comparisons if one.verdict is not Verdict.KINK]
     if not measured:
-        return ArgumentReport(name, shape, len(looked), len(looked), None, ())
+        return ArgumentReport(name, shape, len(comparisons), len(comparisons), None, ())
     worst, where = max(measured, key=lambda pair: (pair[0].verdict is Verdict.DIFFERS, np.nan_to_num(pair[0].error)))
-    return ArgumentReport(name, shape, len(looked), len(looked) - len(measured), worst, where)
+    return ArgumentReport(name, shape, len(comparisons), len(comparisons) - len(measured), worst, where)

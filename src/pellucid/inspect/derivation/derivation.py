@@ -203,6 +203,6 @@ def step(
     check_whole(0, seed=seed)
     chosen = notation_named(notation)
     rows, targets = one_batch(x, y)
-    looked = subject(model, rows, targets)
-    trace = traced(looked.model, looked.X, looked.y, sample_weight, seed)
+    inside = subject(model, rows, targets)
+    trace = traced(inside.model, inside.X, inside.y, sample_weight, seed)
     return Derivation(trace, chosen.for_rows(trace.rows), digits, limit)

@@ -199,6 +199,16 @@ def as_latex(formula: str) -> str:
     return escaped.replace(r"\mathbf1", r"\mathbf{1}")
 
 
+def upright(name: str, function: bool = False) -> str:
+    r"""A name of people's own in a formula.
+
+    >>> upright("relu", function=True), upright("my{layer}")
+    ('\\operatorname{relu}', '\\text{mylayer}')
+    """
+    plain = "".join(c for c in name if c not in "{}\\")
+    return rf"\operatorname{{{plain}}}" if function else rf"\text{{{plain}}}"
+
+
 _SPECIAL = {c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 
 

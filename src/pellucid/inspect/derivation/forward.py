@@ -9,6 +9,7 @@ import numpy as np
 from pellucid.graph import Spec
 from pellucid.inspect.derivation.content import Equation, Item, Phase
 from pellucid.inspect.derivation.entries import sum_of_products, telling
+from pellucid.inspect.derivation.formulas import upright
 from pellucid.inspect.derivation.numbers import number
 from pellucid.inspect.derivation.page import Page, equation
 from pellucid.inspect.derivation.parts import INPUT, Part
@@ -99,7 +100,7 @@ def greek(name: str) -> str:
 
 
 def _activation(page: Page, part: Part, record: Activation) -> None:
-    name = rf"\operatorname{{{record.name}}}"
+    name = upright(record.name, function=True)
     source = part.sources[0]
     a, value = page.symbols.of(part.name), page.trace.values[part.name]
     entry = ""

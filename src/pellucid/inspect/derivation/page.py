@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pellucid.inspect.derivation.content import Equation, Item, Phase, Side, Step
+from pellucid.inspect.derivation.formulas import upright
 from pellucid.inspect.derivation.notation import Notation
 from pellucid.inspect.derivation.numbers import Numbers
 from pellucid.inspect.derivation.parts import Part, owned
@@ -65,7 +66,7 @@ class Page:
             return self.notation.weight(letters[own], part.number)
         if own in ("alpha", "beta"):  # of activations that learn
             return self.notation.weight(rf"\{own} ", part.number)
-        return rf"\text{{{part.name}.{own}}}"
+        return upright(f"{part.name}.{own}")
 
 
 def equation(symbol: str, *sides: Item | Side, relation: str = "=", entry: str = "") -> Equation:

@@ -9,6 +9,7 @@ import numpy as np
 from pellucid.autodiff import jvp
 from pellucid.inspect.derivation.content import Equation, Phase
 from pellucid.inspect.derivation.entries import product, telling
+from pellucid.inspect.derivation.formulas import upright
 from pellucid.inspect.derivation.forward import PRIME, definition, mask_of, standardized
 from pellucid.inspect.derivation.numbers import number
 from pellucid.inspect.derivation.page import Page, equation
@@ -74,7 +75,7 @@ def _activation(page: Page, part: Part, layer: Activate) -> None:
         if own:
             page.add(Phase.BACKWARD, f"{part.name}: gradients", own, part, [BY_GRAPH])
         return
-    name = rf"\operatorname{{{record.name}}}"
+    name = upright(record.name, function=True)
     incoming, outgoing = page.trace.adjoints[part.name], page.trace.adjoints[source]
     slopes = slope(page, part)
     symbol, prime = page.symbols.derivative(source), f"{name}{PRIME}"
