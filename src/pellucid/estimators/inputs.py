@@ -57,9 +57,12 @@ def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
 
 
 def checked_weights(sample_weight: ArrayLike, rows: int) -> Array:
-    """Sample weights as floats (rows,), finite and from 0."""
+    """Sample weights as floats (rows,), finite and from 0, not all of them 0."""
     refuse_other_than_numbers(np.asarray(sample_weight), "sample_weight")
-    return np.asarray(_check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True))
+    weights: Array = _check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("all sample weights are 0: nothing is left to learn from")
+    return weights
 
 
 def must_be_finite(estimator: BaseEstimator, X: Matrix) -> None:

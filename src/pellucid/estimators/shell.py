@@ -154,7 +154,7 @@ class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
         last = f"hidden{hidden}"
         return self._on(X, lambda fitted, rows: fitted.outputs(rows, last)[last])
 
-    # more rows
+    # rows with their target
 
     @abstractmethod
     def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Matrix, Array]:

@@ -125,8 +125,8 @@ class Writer:
             case np.random.RandomState() | np.random.Generator():
                 return None
         if CLASSES.get(name) is type(value):
-            known = vars(value).items()
-            state = {key: self.write(one, f"{where}.{key}") for key, one in known if key != "callbacks"}
+            attributes = {key: one for key, one in vars(value).items() if key != "callbacks"}  # these are not stored
+            state = {key: self.write(one, f"{where}.{key}") for key, one in attributes.items()}
             return {"object": name, "state": state}
         try:
             return {"record": describe(value)}

@@ -190,11 +190,9 @@ def _by_steps(
 
 
 def _batch_size(recipe: Recipe, rows: int) -> int:
-    """Rows of a step: those asked for, or all."""
-    asked = recipe.batch_size
-    if asked is None:
-        return min(200, rows)
-    if asked > rows:
+    """Rows of a step: those asked for, or 200; all, where that is less."""
+    asked = recipe.batch_size or 200
+    if recipe.batch_size is not None and asked > rows:
         notice(
             f"Got `batch_size` less than 1 or larger than sample size. It is going to be clipped: {asked} for {rows} "
             "rows"

@@ -167,10 +167,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
 def _given_weights(sample_weight: ArrayLike, rows: int) -> Array | None:
     if sample_weight is None:
         return None
-    weights = checked_weights(sample_weight, rows)
-    if not weights.any():
-        raise ValueError("all sample weights are 0: nothing is left to learn from")
-    return np.asarray(in_reach(weights, np.float64)[0])
+    return np.asarray(in_reach(checked_weights(sample_weight, rows), np.float64)[0])
 
 
 def _pick(weights: Array | None, rows: Array) -> Array | None:

@@ -59,8 +59,6 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weights = None if sample_weight is None else checked_weights(sample_weight, len(x))
         if weights is not None:
             x, weights = x[weights > 0], weights[weights > 0]
-            if not len(x):
-                raise ValueError("all sample weights are 0: nothing is left to learn from")
         low, self.center_, high = weighted_quantiles(x, (0.25, 0.5, 0.75), weights)
         width = high - low
         reach = 0.5 * (x.max(axis=0) - x.min(axis=0))
