@@ -13,8 +13,7 @@ from pellucid.estimators import (
     TabularMLPRegressor,
     TrainingSettings,
 )
-from pellucid.estimators.conditions import ANYTHING
-from pellucid.estimators.parameters import Parameter, Parameters
+from pellucid.estimators.parameters import ANYTHING, Parameter, Parameters
 
 PAGE = Path(__file__).parent / "parameters.md"
 

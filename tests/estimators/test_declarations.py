@@ -14,8 +14,7 @@ from pellucid.estimators import (
     TabularMLPRegressor,
     TrainingSettings,
 )
-from pellucid.estimators.conditions import SHARE
-from pellucid.estimators.parameters import Parameters, check_parameters, parameter
+from pellucid.estimators.parameters import SHARE, Parameters, check_parameters, parameter
 
 KINDS: list[Any] = [
     MLPClassifier,

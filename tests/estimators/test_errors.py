@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pellucid import optim
 from pellucid.estimators import DataWarning, MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
-from pellucid.estimators.conditions import ANYTHING
+from pellucid.estimators.parameters import ANYTHING
 from tests.both_engines import each_engine
 from tests.estimators.marks import few_epochs
 
@@ -67,6 +67,8 @@ WRONG: dict[str, list[Any]] = {
     "dtype": ["float16", int, "x"],
     "engine": ["gpu", None],
     "threads": [0, 1.5],
+    "penalty": [0.1],
+    "optimizer": [optim.Adam],
 }
 
 

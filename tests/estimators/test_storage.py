@@ -15,9 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 import pellucid as pel
 from pellucid import nn, optim
 from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
-from pellucid.estimators.reading import Reader
-from pellucid.estimators.storage import StorageError
-from pellucid.estimators.upgrades import UPGRADES
+from pellucid.estimators.storage import Reader, StorageError
+from pellucid.estimators.stored_classes import UPGRADES
 from pellucid.train.files.container import read, write
 from tests.estimators import few_rows as few
 from tests.estimators.few_rows import saved_and_loaded, worst

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid.estimators import SmoothRobustScaler, TablePreprocessor
 from pellucid.estimators.tables.layout import TableError
-from pellucid.estimators.tables.scaling import SCALINGS, weighted_quantiles
+from pellucid.estimators.tables.scaling import SCALERS, weighted_quantiles
 from tests.estimators import few_rows as few
 from tests.estimators.marks import skipped_checks
 
@@ -78,7 +78,7 @@ def test_kinds_names_and_layout():
     assert np.isfinite(made).all()
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", SCALERS)
 def test_the_order_of_columns_changes_no_bit(scaling):
     df = frame()
     usual = TablePreprocessor(scaling).fit(df)
@@ -87,7 +87,7 @@ def test_the_order_of_columns_changes_no_bit(scaling):
     assert_array_equal(usual.transform(df), usual.transform(df[sorted(df)]))
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", SCALERS)
 def test_pandas_and_polars_give_the_same(scaling):
     df = frame()
     assert_array_equal(
@@ -95,7 +95,7 @@ def test_pandas_and_polars_give_the_same(scaling):
     )
 
 
-@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("scaling", SCALERS)
 def test_plain_data_bring_it_back_exactly(scaling):
     df, other = frame(), frame(1)
     pre = TablePreprocessor(scaling, one_hot_max=4, dtype="float32", categorical=["age"]).fit(df)

@@ -15,7 +15,7 @@ from sklearn.metrics import log_loss
 
 from pellucid import MLPClassifier, MLPRegressor, nn
 from pellucid.estimators import TrainingSettings
-from pellucid.estimators.calibration import has_noise
+from pellucid.estimators.fitted import has_noise
 from tests.estimators import few_rows as few
 from tests.estimators.marks import few_epochs
 from tests.estimators.three_classes import X, classifier, regressor, y

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,17 +14,14 @@ from sklearn.utils import check_random_state
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.data.weights import joint
-from pellucid.estimators.fitted import Fitted, begin, layer_names, take_up
-from pellucid.estimators.inputs import checked_rows, checked_weights
+from pellucid.estimators.fitted import Fitted, begin, take_up
+from pellucid.estimators.inputs import Validation, by_number, checked_rows, checked_weights
 from pellucid.estimators.parameters import check_parameters
-from pellucid.estimators.recipe import PlainParameters, layer_sizes, plain_recipe
+from pellucid.estimators.recipe import PlainParameters, plain_recipe
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.target import Target
-from pellucid.estimators.training import RandomPart, fit, parted
-from pellucid.estimators.validation import NONE, Validation, by_number
-
-S = TypeVar("S", bound="BaseMLP")
+from pellucid.estimators.training import fit, parted
 
 
 class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
@@ -40,19 +37,10 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
     def _target(self, y: Array, before: Target | None, *, part: bool, classes: Array | None) -> Target:
         """What y is a target of; that of an earlier fit goes on. `part`: y may lack some `classes`."""
 
-    def _row_weights(self, target: Target, y: Array, *, part: bool) -> Array | None:
-        """Weights of rows by their class, or None.   y: as given by the user"""
-        return None
-
-    @property
-    def stochastic(self) -> bool:
-        """Is it trained step by step, rather than by L-BFGS?"""
-        return self.solver != "lbfgs" or self.optimizer is not None
-
     # fit
 
     def fit(
-        self: S,
+        self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike = None,
@@ -61,7 +49,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         y_val: ArrayLike = None,
         sample_weight_val: ArrayLike = None,
         val_rows: ArrayLike = None,
-    ) -> S:
+    ) -> Self:
         """Train on X (n, features), an array, data frame or sparse matrix, and y (n,) or (n, outputs).
 
         Validation data are `X_val` and `y_val`, or `val_rows`, numbers of rows of X that are then not trained on; else
@@ -73,17 +61,16 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         return self._fit(X, y, sample_weight, Validation(X_val, y_val, sample_weight_val, val_rows))
 
     def _fit(
-        self: S,
+        self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike,
-        validation: Validation = NONE,
+        validation: Validation | None = None,
         *,
         incremental: bool = False,
         classes: Array | None = None,
-    ) -> S:
+    ) -> Self:
         check_parameters(self)
-        layer_sizes(self.hidden_layer_sizes)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True: call fit, or leave it out")
         before = self.fitted if self.__sklearn_is_fitted__() and (self.warm_start or incremental) else None
@@ -93,8 +80,11 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         weights = self._weights(target, matrix, labels, sample_weight, part=incremental)
         recipe = plain_recipe(self, target, matrix.dtype)
         rng = check_random_state(self.random_state)
-        start = self._begin(begin(recipe, matrix.shape[1], rng)) if before is None else take_up(recipe, before)
-        rows, held = self._parts(Samples(matrix, target.encode(labels), weights), validation, target, columns)
+        start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
+        for name, arrays in vars(self).get("_first_weights", {}).items():
+            put_layers(start, name, arrays)
+        samples = Samples(matrix, target.encode(labels), weights)
+        rows, held = self._parts(samples, validation or Validation(), target, columns)
         goes_on = before is not None and (incremental or not recipe.compat.forgets)
         fitted = fit(recipe, rows, held, start, rng, goes_on=goes_on, incremental=incremental)
         self.__dict__.pop("_first_weights", None)
@@ -112,8 +102,8 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
 
     def _parts(
         self, rows: Samples, validation: Validation, target: Target, columns: BaseEstimator
-    ) -> tuple[Samples, Samples | RandomPart | None]:
-        """What is trained on, and the validation rows, or the share of them."""
+    ) -> tuple[Samples, Samples | float | None]:
+        """What is trained on, and the validation rows, or the share of rows that is to be drawn for them."""
         if validation.separate:
             try:
                 X, y = self._checked(columns, validation.X, validation.y, reset=False)
@@ -124,10 +114,13 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
             return rows, Samples(X, target.encode(y), weights)
         if validation.rows is not None:
             return parted(rows, *by_number(validation.rows, len(rows)))
-        return rows, RandomPart(float(self.validation_fraction)) if self.early_stopping and self.stochastic else None
+        return rows, float(self.validation_fraction) if self.early_stopping and self.stochastic else None
 
     def _rows(self, X: ArrayLike) -> Matrix:
         return checked_rows(self, X, finite=False)
+
+    def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Matrix, Array]:
+        return self._checked(self, X, y, reset=False)
 
     # weights
 
@@ -164,12 +157,6 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         else:
             self.__dict__.setdefault("_first_weights", {})[name] = arrays
 
-    def _begin(self, fitted: Fitted) -> Fitted:
-        """With the weights that were set to start from."""
-        for name, arrays in vars(self).get("_first_weights", {}).items():
-            put_layers(fitted, name, arrays)
-        return fitted
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -180,7 +167,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
 def put_layers(fitted: Fitted, name: str, arrays: Sequence[Array]) -> None:
     """Put weights ("coefs_") or biases ("intercepts_") of all layers in the place of those of the network."""
     model = fitted.model
-    names = [pair[name == "intercepts_"] for pair in layer_names(model.params)]
+    names = [pair[name == "intercepts_"] for pair in fitted.layers]
     if len(arrays) != len(names):
         raise ValueError(f"{name} has one array for each of the {len(names)} layers, got {len(arrays)}")
     params = dict(model.params)

@@ -12,9 +12,8 @@ from pellucid.data.rows import warn_of_one_class
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array
 from pellucid.data.weights import class_weights
-from pellucid.estimators.calibration import Calibration, temperature
-from pellucid.estimators.mlp_parameters import ClassWeight, Loss
-from pellucid.estimators.target import Target
+from pellucid.estimators.mlp_parameters import COMPAT, ClassWeight, Compat, Loss
+from pellucid.estimators.target import Calibration, Target
 from pellucid.nn.losses.link import Link, LinkKind
 from pellucid.train import METRICS, Metric
 
@@ -113,8 +112,7 @@ class ClassTarget(Target):
         """How likely each class is, or the logarithm of that.   (n, outputs) -> (n, classes)"""
         if not self.several and len(self.classes) == 1:
             return np.full((len(scores), 1), 0.0 if log else 1.0, scores.dtype)
-        likely: Array = self.link.log_probabilities(scores) if log else self.link.probabilities(scores)
-        return likely
+        return np.asarray(self.link.log_probabilities(scores) if log else self.link.probabilities(scores))
 
     @property
     def link(self) -> Link:
@@ -125,26 +123,18 @@ class ClassTarget(Target):
         return own if fits else usual_loss(self.several, self.outputs > 1).link
 
 
-def class_target(
-    y: Array, loss: Loss, smoothing: float = 0.0, *, limited: bool = False, strata_of_two: bool = False
-) -> ClassTarget:
+def class_target(y: Array, loss: Loss, smoothing: float, compat: Compat) -> ClassTarget:
     """The target that these labels are of.   y: (n,), or (n, labels) of zeros and ones"""
     check_classification_targets(y)
     several = is_several(y)
     classes = np.arange(y.shape[1]) if several else unique_labels(y)
     if len(classes) == 1 and not several:
         warn_of_one_class(classes.tolist()[0])
-    return target_of(classes, several, loss, smoothing, limited=limited, strata_of_two=strata_of_two)
+    return target_of(classes, several, loss, smoothing, compat)
 
 
 def target_of(
-    classes: Array,
-    several: bool,
-    loss: Loss,
-    smoothing: float = 0.0,
-    *,
-    limited: bool = False,
-    strata_of_two: bool = False,
+    classes: Array, several: bool, loss: Loss, smoothing: float, compat: Compat = COMPAT[None]
 ) -> ClassTarget:
     """The target of these classes, with the loss that is asked for."""
     many = several or len(classes) > 2
@@ -165,11 +155,11 @@ def target_of(
         outputs = 2
     if smoothing:
         record = record.with_(smoothing=float(smoothing))
-    elif record is usual and limited:
+    elif record is usual and compat.limited_loss:
         record = nn.Capped(record)
     if several and isinstance(record, type(usual)):
         record = nn.Summed(record)
-    return ClassTarget(record, outputs, classes, several, strata_of_two)
+    return ClassTarget(record, outputs, classes, several, compat.strata_of_two)
 
 
 def usual_loss(several: bool, many: bool) -> nn.Loss:
@@ -180,3 +170,19 @@ def usual_loss(several: bool, many: bool) -> nn.Loss:
 def is_several(y: object) -> bool:
     """Zeros and ones in columns, one for each label?"""
     return bool(type_of_target(y).startswith("multilabel"))
+
+
+def temperature(loss: nn.Loss, scores: Array, target: Array, weights: Array | None = None) -> float:
+    """The T that makes scores / T fit the target best (Guo et al., 2017); between 1/100 and 100."""
+    from scipy.optimize import minimize_scalar
+
+    prepared = loss.prepare(target, scores.shape[1])
+    scores = scores.astype(np.float64)
+    w = None if weights is None else nn.sample_weights(weights, len(scores))
+    plain = loss.with_(smoothing=0.0) if getattr(loss, "smoothing", 0.0) else loss
+
+    def cost(t: float) -> float:
+        return float(plain(scores * np.exp(-t), prepared, w))
+
+    best = minimize_scalar(cost, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(best.x)) if best.fun < cost(0.0) else 1.0

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid import nn
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning as DataWarning
 from pellucid.estimators.base import BaseMLP
-from pellucid.estimators.calibration import DRAWS, draws
 from pellucid.estimators.class_target import ClassTarget, class_target, is_several, target_of
-from pellucid.estimators.compat import COMPAT
-from pellucid.estimators.fitted import Fitted
-from pellucid.estimators.inputs import checked, checked_weights
-from pellucid.estimators.mlp_parameters import ClassParameters
+from pellucid.estimators.fitted import DRAWS, Fitted
+from pellucid.estimators.inputs import checked
+from pellucid.estimators.mlp_parameters import COMPAT, ClassParameters
 from pellucid.estimators.shell import Learned, Shell
 from pellucid.estimators.target import Target
 from pellucid.nn.losses.link import LinkKind
@@ -75,18 +72,23 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         """
         if not return_std:
             return self._likely(self.logits(X))
-        return self._on(
-            X,
-            lambda fitted, rows: draws(fitted.model, fitted.parts(rows), n_draws, self._likely, type(self).__name__),
-        )
+        return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, self._likely, type(self).__name__))
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Logarithms of the probabilities, computed from the scores so that none is -inf."""
         return self._likely(self.logits(X), log=True)
 
+    def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
+        """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""
+        return self._calibrate(X, y, sample_weight)
+
     def _likely(self, scores: Array, log: bool = False) -> Array:
         return classes_of(self.fitted).probabilities(scores / scores.dtype.type(self.temperature_), log=log)
+
+    def _row_weights(self, target: Target, y: Array, *, part: bool = False) -> Array | None:
+        assert isinstance(target, ClassTarget)
+        return target.row_weights(y, self.class_weight, part=part)
 
 
 class MLPClassifier(ClassShell, BaseMLP):
@@ -110,37 +112,25 @@ class MLPClassifier(ClassShell, BaseMLP):
 
     def _target(self, y: Array, before: Target | None, *, part: bool, classes: Array | None) -> ClassTarget:
         compat = COMPAT[self.compat]
-        options = {"limited": compat.limited_loss, "strata_of_two": compat.strata_of_two}
         if before is None and not part:
-            return class_target(y, self.loss, self.label_smoothing, **options)
+            return class_target(y, self.loss, self.label_smoothing, compat)
         if isinstance(before, ClassTarget):
             several, labels = before.several, before.classes
         else:  # the first part of the rows
             several = is_several(y)
             labels = np.arange(y.shape[1]) if several or classes is None else classes
-        target = target_of(labels, several, self.loss, self.label_smoothing, **options)
+        target = target_of(labels, several, self.loss, self.label_smoothing, compat)
         target.check(y, every=not part)
         return target
-
-    def _row_weights(self, target: Target, y: Array, *, part: bool) -> Array | None:
-        assert isinstance(target, ClassTarget)
-        return target.row_weights(y, self.class_weight, part=part)
 
     @available_if(stochastic)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None, classes: ArrayLike = None
-    ) -> MLPClassifier:
+    ) -> Self:
         """One epoch over these rows; the first call names all `classes`. The optimizer goes on where it was."""
         holder = SimpleNamespace(**({"classes_": self.classes_} if self.__sklearn_is_fitted__() else {}))
         _check_partial_fit_first_call(holder, classes)
         return self._fit(X, y, sample_weight, incremental=True, classes=holder.classes_)
-
-    def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> MLPClassifier:
-        """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""
-        check_is_fitted(self)
-        matrix, labels = checked(self, X, y, reset=False, numeric=False)
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
-        return self._calibrate(self.fitted.scores(matrix), labels, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -56,34 +55,50 @@ class Rates:
 class Convergence(KeepsBest):
     """Fills the curves, stops when patience is at an end, and ends with the best parameters if a score decides."""
 
-    def __init__(
-        self, curves: Curves, patience: Patience, rates: Rates, rows: int, say: Callable[[str], None] | None = None
-    ) -> None:
-        self.curves, self.patience, self.rates, self.rows, self.say = curves, patience, rates, rows, say
-        self.done = False
-        self.epochs = 0
+    def __init__(self, curves: Curves, patience: Patience, rates: Rates, rows: int, *, verbose: bool) -> None:
+        self.curves, self.patience, self.rates, self.rows, self.verbose = curves, patience, rates, rows, verbose
+        self.limit = patience.epochs if patience.late else patience.epochs - 1
+        self.done, self.epochs = False, 0
 
     def on_fit_begin(self, run: Run) -> None:
         curves, patience = self.curves, self.patience
         if patience.early and self.kept is None and curves.scores:
             self.keep(run)  # a warm start: it begins with the best so far
-        if curves.waited > self._limit and not patience.late and not self.epochs:
+        if curves.waited > self.limit and not patience.late and not self.epochs:
             curves.waited = 0  # an earlier fit ended by its patience: this one has its own
         run.factor = curves.factor
 
     def on_epoch_end(self, run: Run) -> None:
-        curves, rates = self.curves, self.rates
-        if self._note(run.logs):
-            self.keep(run)
+        curves, patience, rates = self.curves, self.patience, self.rates
+        self.epochs += 1
+        curves.rows += self.rows
+        loss = float(run.logs.get("objective", run.logs["loss"]))
+        curves.losses.append(loss)
+        self._say(f"Iteration {self.epochs}, loss = {loss:.8f}")
+        worse = loss > curves.best_loss - patience.tol
+        curves.best_loss = min(loss, curves.best_loss)
+        if "val_loss" in run.logs:
+            curves.validation_losses.append(float(run.logs["val_loss"]))
+        if patience.scored is not None:
+            score = float(run.logs[patience.scored])
+            curves.scores.append(score)
+            self._say(f"Validation score: {score:f}")
+            value = patience.sign * score
+            if patience.early:
+                worse = value < curves.best_score + patience.tol
+            if better(value, curves.best_score, "max", ties=patience.keep == "last"):
+                curves.best_score, curves.best_iter = value, len(curves.scores)
+                if patience.early:
+                    self.keep(run)
+        curves.waited = curves.waited + 1 if worse else 0
         if rates.kind == "invscaling":
             curves.factor = (curves.rows + 1) ** -rates.power
-        if curves.waited > self._limit:
+        if curves.waited > self.limit:
             self._waited_long_enough(run)
         run.factor = curves.factor
 
     def meaning(self) -> dict[str, Any]:
-        limits = ("tol", "epochs")
-        meaning = {name: value for name, value in asdict(self.patience).items() if name not in limits}
+        meaning = {name: value for name, value in asdict(self.patience).items() if name not in ("tol", "epochs")}
         return meaning | {"rates": asdict(self.rates)}
 
     def state(self) -> dict[str, Any]:
@@ -91,46 +106,13 @@ class Convergence(KeepsBest):
         return {"curves": asdict(self.curves), "epochs": self.epochs, "kept": self.kept_state()}
 
     def load(self, state: dict[str, Any]) -> None:
-        curves = Curves(**state["curves"])
-        vars(self.curves).update(vars(curves))
+        vars(self.curves).update(vars(Curves(**state["curves"])))
         self.epochs = state["epochs"]
         self.load_kept(state["kept"])
 
-    @property
-    def _limit(self) -> float:
-        return self.patience.epochs if self.patience.late else self.patience.epochs - 1
-
-    def _note(self, row: dict[str, Any]) -> bool:
-        """Add an epoch to the curves. Are its parameters to be kept?"""
-        curves, patience = self.curves, self.patience
-        self.epochs += 1
-        curves.rows += self.rows
-        curves.losses.append(float(row.get("objective", row["loss"])))
-        self._tell(f"Iteration {self.epochs}, loss = {curves.losses[-1]:.8f}")
-        if "val_loss" in row:
-            curves.validation_losses.append(float(row["val_loss"]))
-        is_best = self._note_score(float(row[patience.scored])) if patience.scored is not None else False
-        if not patience.early:
-            worse = curves.losses[-1] > curves.best_loss - patience.tol
-            curves.waited = curves.waited + 1 if worse else 0
-        curves.best_loss = min(curves.losses[-1], curves.best_loss)
-        return is_best
-
-    def _note_score(self, score: float) -> bool:
-        curves, patience = self.curves, self.patience
-        curves.scores.append(score)
-        self._tell(f"Validation score: {score:f}")
-        value = patience.sign * score
-        if patience.early:
-            curves.waited = curves.waited + 1 if value < curves.best_score + patience.tol else 0
-        if better(value, curves.best_score, "max", ties=patience.keep == "last"):
-            curves.best_score, curves.best_iter = value, len(curves.scores)
-            return patience.early
-        return False
-
-    def _tell(self, text: str) -> None:
-        if self.say is not None:
-            self.say(text)
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(text)
 
     def _waited_long_enough(self, run: Run) -> None:
         curves, patience, rates = self.curves, self.patience, self.rates
@@ -138,8 +120,8 @@ class Convergence(KeepsBest):
         text = f"{what} did not improve more than tol={patience.tol:g} for {patience.epochs:g} consecutive epochs."
         if rates.kind == "adaptive" and rates.start * curves.factor > 1e-6:
             curves.factor, curves.waited = curves.factor / 5.0, 0
-            self._tell(f"{text} Setting learning rate to {rates.start * curves.factor:f}")
+            self._say(f"{text} Setting learning rate to {rates.start * curves.factor:f}")
             return
         self.done = True
-        self._tell(f"{text} {'Learning rate too small. ' * (rates.kind == 'adaptive')}Stopping.")
+        self._say(f"{text} {'Learning rate too small. ' * (rates.kind == 'adaptive')}Stopping.")
         run.stop(text)

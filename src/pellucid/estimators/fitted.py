@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from pellucid import nn
+from pellucid.amounts import is_whole
 from pellucid.data.chunks import input_chunks
 from pellucid.data.types import Array, Matrix, Tree
-from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.convergence import Curves
-from pellucid.estimators.recipe import Recipe, sign_of
-from pellucid.estimators.target import Target
+from pellucid.estimators.recipe import Recipe, name_of
+from pellucid.estimators.target import Calibration, Target
 from pellucid.train import Metric, Model
+
+DRAWS = 50
+"""Networks that are drawn by dropout."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +37,6 @@ class Fitted:
     drawn: Any = None  # the state of the generator ahead of the random split
     calibration: Calibration = field(default_factory=Calibration)
 
-    @property
-    def sign(self) -> float:
-        """-1 where a smaller score of the validation rows is better."""
-        return sign_of(self.metric)
-
     def scores(self, X: Matrix) -> Array:
         """The network's output.   (n, features) -> (n, outputs)"""
         return np.asarray(self.model.scores(X))
@@ -50,7 +50,10 @@ class Fitted:
     @property
     def layers(self) -> list[tuple[str, str | None]]:
         """Names of the weight and the bias of each layer."""
-        return layer_names(self.model.params)
+        params = self.model.params
+        weights = [name for name in params if name.endswith(".weight") and name.startswith(("hidden", "output."))]
+        biases = [f"{name.removesuffix('.weight')}.bias" for name in weights]
+        return [(weight, bias if bias in params else None) for weight, bias in zip(weights, biases, strict=True)]
 
     def outputs(self, X: Matrix, only: str = "") -> dict[str, Array]:
         """What every layer (or one of them) puts out, by name; hidden layers as they leave for the next one."""
@@ -68,6 +71,27 @@ class Fitted:
         outputs["output"] = scores
         return {name: array for name, array in outputs.items() if only in ("", name)}
 
+    def draws(self, X: Matrix, count: int, answer: Callable[[Array], Array], who: str) -> tuple[Array, Array]:
+        """Mean and deviation of answers over networks with dropout at work.   -> (n, k), (n, k)"""
+        model = self.model
+        if not has_noise(model.net):
+            raise ValueError(
+                f"return_std draws networks by dropout, but this {who} has none: set dropout=0.1, or use an ensemble "
+                "(BaggedMLPClassifier, BaggedMLPRegressor)"
+            )
+        if not is_whole(count, 2):
+            raise ValueError(f"n_draws is a whole number from 2, got {count!r}")
+        means, deviations = [], []
+        for number, part in enumerate(self.parts(X)):
+            scores = (
+                model.net.apply(model.params, part, model.state, noise=True, key=number, counter=i)[0]
+                for i in range(count)
+            )
+            answers = np.stack([answer(one) for one in scores])
+            means.append(answers.mean(axis=0))
+            deviations.append(answers.std(axis=0, ddof=1))
+        return np.concatenate(means), np.concatenate(deviations)
+
     def with_parameters(self, params: Tree, state: Tree) -> Fitted:
         """The same, with other parameters and statistics."""
         model = copy.copy(self.model)
@@ -76,33 +100,38 @@ class Fitted:
         return replace(self, model=model)
 
 
-def layer_names(params: Tree) -> list[tuple[str, str | None]]:
-    """Names of the weight and the bias of each layer, of named parameters."""
-    weights = [name for name in params if name.endswith(".weight") and name.startswith(("hidden", "output."))]
-    biases = [f"{name.removesuffix('.weight')}.bias" for name in weights]
-    return [(weight, bias if bias in params else None) for weight, bias in zip(weights, biases, strict=True)]
+def has_noise(net: nn.Layer) -> bool:
+    """Is there dropout (or another noise) that could be left on?"""
+    noisy = isinstance(net, nn.Dropout | nn.AlphaDropout | nn.GaussianNoise)
+    return noisy or any(has_noise(child) for _, child in net.children)
+
+
+def seed_of(rng: np.random.RandomState) -> int:
+    """A seed, drawn."""
+    return int(rng.randint(2**31 - 1))
 
 
 def begin(recipe: Recipe, features: int, rng: np.random.RandomState) -> Fitted:
     """A network with its first weights: scikit-learn's draws in scikit-learn's order, or what initialisers say."""
     model = recipe.model()
+    fitted = Fitted(model, recipe.target, recipe.metric)
     if recipe.start is None:
-        model.initialize(features, seed=int(rng.randint(2**31 - 1)))
-        return Fitted(model, recipe.target, recipe.metric)
+        model.initialize(features, seed=seed_of(rng))
+        return fitted
     model.initialize(features)
-    for weight, bias in layer_names(model.params):
+    for weight, bias in fitted.layers:
         shape = model.params[weight].shape
         bound = np.sqrt(recipe.start / sum(shape))
         for name, size in ((weight, shape), (bias, shape[1])):
             if name is not None:
                 model.params[name] = rng.uniform(-bound, bound, size).astype(model.dtype, copy=False)
-    return Fitted(model, recipe.target, recipe.metric)
+    return fitted
 
 
 def take_up(recipe: Recipe, before: Fitted) -> Fitted:
     """What an earlier fit left, with the parameters that have been changed since; its weights stay."""
     old, curves = before.model, copy.deepcopy(before.curves)
-    if _name(recipe.metric) != _name(before.metric):
+    if name_of(recipe.metric) != name_of(before.metric):
         curves.scores, curves.best_score = [], -np.inf  # scores of another kind
     model = replace(recipe, dtype=old.dtype).model()
     parts = ("net", "loss", "optimizer", "metrics", "settings", "engine", "threads")
@@ -122,7 +151,3 @@ def take_up(recipe: Recipe, before: Fitted) -> Fitted:
         if old.progress is not None and model.optimizer.init(old.params).keys() == old.progress.rule.keys():
             model.progress = old.progress
     return replace(before, model=model, target=recipe.target, metric=recipe.metric, curves=curves)
-
-
-def _name(metric: Metric | None) -> str:
-    return "loss" if metric is None else metric.name

@@ -1,6 +1,8 @@
-"""What users hand in: checked by scikit-learn's rules, with the place of each number that is not finite."""
+"""What users hand in: rows, weights and validation data, checked by scikit-learn's rules; errors name the place."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,8 +12,6 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from pellucid.data.inputs import all_finite, refuse_containers, refuse_other_than_numbers
 from pellucid.data.sparse import is_sparse
 from pellucid.data.types import Array, ArrayLike, Matrix
-
-FLOATS = (np.float64, np.float32)
 
 
 def checked(
@@ -27,7 +27,7 @@ def checked(
             accept_sparse=["csr", "csc"],
             multi_output=True,
             y_numeric=numeric,
-            dtype=FLOATS,
+            dtype=(np.float64, np.float32),
             ensure_all_finite=False,
             reset=reset,
         )
@@ -57,9 +57,11 @@ def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
 
 
 def checked_weights(sample_weight: ArrayLike, rows: int) -> Array:
-    """Sample weights as floats (rows,), finite and from 0."""
+    """Sample weights as floats (rows,), finite and from 0, not all of them 0."""
     refuse_other_than_numbers(np.asarray(sample_weight), "sample_weight")
     weights: Array = _check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("all sample weights are 0: nothing is left to learn from")
     return weights
 
 
@@ -68,21 +70,17 @@ def must_be_finite(estimator: BaseEstimator, X: Matrix) -> None:
     values = X if isinstance(X, np.ndarray) else X.data
     if values.dtype.kind != "f" or all_finite(values):
         return
-    if not isinstance(X, np.ndarray):
-        entries = X.tocoo()
-        wrong = ~np.isfinite(entries.data)
-        places = np.column_stack([entries.row, entries.col])[wrong]
-        first = np.lexsort((places[:, 1], places[:, 0]))[0]
-        (row, column), value = places[first], entries.data[wrong][first]
+    if isinstance(X, np.ndarray):
+        places = np.argwhere(~np.isfinite(X))
     else:
-        wrong = ~np.isfinite(X)
-        row, column = np.argwhere(wrong)[0]
-        value = X[row, column]
+        entries = X.tocsr().sorted_indices().tocoo()
+        places = np.column_stack([entries.row, entries.col])[~np.isfinite(entries.data)]
+    row, column = places[0]
     names = getattr(estimator, "feature_names_in_", None)
     where = f"column {column}" if names is None else f"column {column} ({names[column]!r})"
-    what = "NaN" if np.isnan(value) else "infinity"
+    what = "NaN" if np.isnan(X[row, column]) else "infinity"
     raise ValueError(
-        f"Input X contains {what}: row {row}, {where}; {int(wrong.sum())} such numbers in all. "
+        f"Input X contains {what}: row {row}, {where}; {len(places)} such numbers in all. "
         f"{type(estimator).__name__} does not accept missing or infinite values: fill them (SimpleImputer), or drop "
         "the rows."
     )
@@ -97,8 +95,48 @@ def _with_row(error: ValueError, y: ArrayLike) -> ValueError:
     except (TypeError, ValueError):
         return error
     rows = np.flatnonzero(~np.isfinite(numbers.reshape(len(numbers), -1)).all(axis=1))
-    return ValueError(
-        f"{error} First in row {rows[0]}, {len(rows)} rows in all: leave out the rows without a target."
-        if len(rows)
-        else str(error)
-    )
+    if not len(rows):
+        return error
+    return ValueError(f"{error} First in row {rows[0]}, {len(rows)} rows in all: leave out the rows without a target.")
+
+
+# validation data
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What `fit` is given; at most one of the two ways."""
+
+    X: ArrayLike = None
+    y: ArrayLike = None
+    weights: ArrayLike = None
+    rows: ArrayLike = None
+
+    @property
+    def separate(self) -> bool:
+        """Are there rows of their own? An error where they are incomplete, or named twice."""
+        if self.X is None and self.y is None:
+            if self.weights is not None:
+                raise ValueError("sample_weight_val belongs to X_val and y_val: give X_val and y_val too")
+            return False
+        if self.X is None or self.y is None:
+            alone = "y_val" if self.X is None else "X_val"
+            raise ValueError(f"validation data are X_val and y_val together, got {alone} alone")
+        if self.rows is not None:
+            raise ValueError("validation data are X_val and y_val, or val_rows: got both")
+        return True
+
+
+def by_number(val_rows: ArrayLike, count: int) -> tuple[Array, Array]:
+    """Row numbers to train on, and those of `val_rows` (numbers or a mask)."""
+    rows = np.asarray(val_rows)
+    numbers = rows.ndim == 1 and rows.dtype.kind in "iu" and rows.size and -count <= rows.min() <= rows.max() < count
+    if not numbers and not (rows.dtype.kind == "b" and rows.shape == (count,)):
+        raise ValueError(f"val_rows are numbers of rows of X, 0 to {count - 1}, or a mask of {count}, got {rows!r:.80}")
+    mask = np.zeros(count, bool)
+    mask[rows] = True
+    if mask.all() or not mask.any():
+        raise ValueError(
+            f"val_rows leaves {int((~mask).sum())} rows to train on and {int(mask.sum())} to check: name some"
+        )
+    return np.flatnonzero(~mask), np.flatnonzero(mask)

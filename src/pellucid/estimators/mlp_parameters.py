@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
 
 from pellucid import nn, optim
-from pellucid.amounts import is_number
+from pellucid.amounts import is_number, is_whole
 from pellucid.data.types import Array
 from pellucid.engine.compile import ENGINES
-from pellucid.estimators.conditions import (
+from pellucid.estimators.parameters import (
     ABOVE_0,
-    AUTO,
-    CALLBACKS,
-    DTYPE,
-    ENDLESS,
+    FLOATS,
     FROM_0,
     SHARE,
-    VERBOSE,
     WHOLE,
+    WHOLE_OR_AUTO,
     YES_NO,
     Condition,
+    Parameters,
     an,
+    each,
     one_of,
     or_each,
     or_none,
+    parameter,
 )
-from pellucid.estimators.parameters import Parameters, parameter
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
 from pellucid.train import Callback, Metric, Run
 
@@ -38,11 +39,35 @@ Monitor: TypeAlias = str | Metric | Callable[[Array, Array], float] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 ClassWeight: TypeAlias = Mapping[object, float] | str | None
 
-DROPOUT = or_each(SHARE, "a number in [0, 1), or a list with one for each hidden layer")
-SECONDS = or_none(ABOVE_0, "a number of seconds, or None")
-ENGINE = one_of(*ENGINES, words="'auto', 'native' or 'numpy'")
-CLASS_WEIGHT = or_none(one_of("balanced").or_(an(dict, "a dict"), ""), "a dict of class and weight, 'balanced' or None")
-THREADS = or_none(WHOLE, "a whole number from 1, or None")
+
+@dataclass(frozen=True)
+class Compat:
+    """Behaviours of scikit-learn's that `compat="sklearn"` asks for, all of them."""
+
+    penalty_per_batch: bool = False
+    """alpha is divided by the rows of each batch, although the documentation says the sample."""
+
+    limited_loss: bool = False
+    """The log-loss that is shown never exceeds that of a probability of the smallest float."""
+
+    mean_of_outputs: bool = False
+    """With several outputs the mean of the squared errors is shown, with the gradient of the sum."""
+
+    late_patience: bool = False
+    """Training stops one epoch later than `n_iter_no_change` says."""
+
+    forgets: bool = False
+    """A warm start draws another split and order, and the optimizer begins anew."""
+
+    scipy_tolerance: bool = False
+    """L-BFGS ends by SciPy's own share of the loss, whatever `tol` is."""
+
+    strata_of_two: bool = False
+    """The random split keeps the shares of classes only where there are two."""
+
+
+COMPAT = {None: Compat(), "sklearn": Compat(*[True] * 7)}
+"""By the parameter `compat`."""
 
 
 class SklearnParameters(Parameters):
@@ -68,7 +93,7 @@ class SklearnParameters(Parameters):
     )
     batch_size: int | str = parameter(
         default="auto",
-        condition=WHOLE.or_(AUTO, "a whole number from 1, or 'auto'"),
+        condition=WHOLE_OR_AUTO,
         doc='rows of a step; "auto" is 200, or all',
     )
     learning_rate: str = parameter(
@@ -83,7 +108,12 @@ class SklearnParameters(Parameters):
     random_state: RandomState = parameter(default=None, doc="a seed or generator, for first weights, splits and orders")
     tol: float = parameter(default=1e-4, condition=FROM_0, doc="an improvement by less than this is none")
     verbose: bool | float | str = parameter(
-        default=False, condition=VERBOSE, doc='print the epochs; "bar" shows a progress bar'
+        default=False,
+        condition=an((Real, np.bool_), "").or_(
+            one_of("auto", "bar", "lines", "silent"),
+            "True, False, a number, or 'bar' for a progress bar ('auto', 'lines')",
+        ),
+        doc='print the epochs; "bar" shows a progress bar',
     )
     warm_start: bool = parameter(
         default=False, condition=YES_NO, doc="the next fit goes on from the parameters of this one"
@@ -105,7 +135,7 @@ class SklearnParameters(Parameters):
     epsilon: float = parameter(default=1e-8, condition=ABOVE_0, doc="and what keeps its divisor from 0")
     n_iter_no_change: int | float = parameter(
         default=10,
-        condition=WHOLE.or_(ENDLESS, "a whole number from 1, or infinity"),
+        condition=Condition(lambda v: is_whole(v) or v == np.inf, "a whole number from 1, or infinity"),
         doc="epochs without improvement after which it stops",
     )
     max_fun: int = parameter(default=15000, condition=WHOLE, doc='calls of the loss by solver="lbfgs" at most')
@@ -116,22 +146,37 @@ class MoreParameters(Parameters):
 
     dropout: float | Sequence[float] = parameter(
         default=0.0,
-        condition=DROPOUT,
+        condition=or_each(SHARE, "a number in [0, 1), or a list with one for each hidden layer"),
         doc="share of hidden units left out, or a list with one for each hidden layer",
     )
     norm: str | nn.Layer | None = parameter(default=None, doc='"batch", "layer", "rms" or a layer, for hidden layers')
-    penalty: nn.Penalty | None = parameter(default=None, doc="L1, L2, elastic net on chosen layers, in place of alpha")
+    penalty: nn.Penalty | None = parameter(
+        default=None,
+        condition=or_none(an(nn.Penalty, ""), "one of pellucid.nn, such as nn.L1(1e-4) + nn.L2(1e-3)"),
+        doc="L1, L2, elastic net on chosen layers, in place of alpha",
+    )
     optimizer: str | optim.Rule | optim.Optimizer | None = parameter(
-        default=None, doc="any rule or chain of `pellucid.optim`, in place of solver"
+        default=None,
+        condition=or_none(an((str, optim.Rule, optim.Optimizer), ""), "a rule of pellucid.optim, its name, or a chain"),
+        doc="any rule or chain of `pellucid.optim`, in place of solver",
     )
     monitor: Monitor = parameter(
         default=None,
         doc='what validation rows are scored by: "loss", a metric or scorer by name, a function (y, prediction)',
     )
     callbacks: Sequence[Callback | Callable[[Run], object]] = parameter(
-        default=(), condition=CALLBACKS, doc="see `pellucid.train`"
+        default=(),
+        condition=each(
+            Condition(lambda v: isinstance(v, Callback) or (callable(v) and not isinstance(v, type)), ""),
+            "a list of callbacks (objects of pellucid.train, functions of the run)",
+        ),
+        doc="see `pellucid.train`",
     )
-    max_time: float | None = parameter(default=None, condition=SECONDS, doc="seconds after which training ends")
+    max_time: float | None = parameter(
+        default=None,
+        condition=or_none(ABOVE_0, "a number of seconds, or None"),
+        doc="seconds after which training ends",
+    )
     network: NetworkSettings | None = parameter(
         default=None,
         condition=or_none(an(NetworkSettings, "NetworkSettings(...)")),
@@ -144,15 +189,21 @@ class MoreParameters(Parameters):
     )
     compat: str | None = parameter(
         default=None,
-        condition=one_of(None, "sklearn"),
+        condition=one_of(*COMPAT),
         doc='"sklearn" for its faults too: alpha divided by the batch size, patience that counts one epoch more, an '
         "optimizer that forgets its state on a warm start, a shown loss that has a limit",
     )
     dtype: str | type | np.dtype[np.floating] | None = parameter(
-        default=None, condition=DTYPE, doc="precision; None is that of X"
+        default=None,
+        condition=or_none(FLOATS, "'float32', 'float64' or None"),
+        doc="precision; None is that of X",
     )
-    engine: str = parameter(default="auto", condition=ENGINE, doc='"native" (compiled), "numpy", or "auto": what pays')
-    threads: int | None = parameter(default=None, condition=THREADS, doc="how many threads at most")
+    engine: str = parameter(
+        default="auto",
+        condition=one_of(*ENGINES, words="'auto', 'native' or 'numpy'"),
+        doc='"native" (compiled), "numpy", or "auto": what pays',
+    )
+    threads: int | None = parameter(default=None, condition=or_none(WHOLE), doc="how many threads at most")
 
 
 class ClassParameters(Parameters):
@@ -168,7 +219,9 @@ class ClassParameters(Parameters):
     )
     class_weight: ClassWeight = parameter(
         default=None,
-        condition=CLASS_WEIGHT,
+        condition=or_none(
+            one_of("balanced").or_(an(dict, "a dict"), ""), "a dict of class and weight, 'balanced' or None"
+        ),
         doc='{class: weight} or "balanced": how much rows of a class count',
         after="label_smoothing",
     )

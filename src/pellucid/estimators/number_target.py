@@ -11,15 +11,17 @@ from sklearn.metrics import d2_pinball_score, r2_score
 
 from pellucid import nn
 from pellucid.data.types import Array
-from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.mlp_parameters import Loss
-from pellucid.estimators.target import Target
+from pellucid.estimators.target import Calibration, Target
 from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.numbers import Poisson, Quantile
 from pellucid.train import METRICS, Metric
 
-UNITLESS = ("r2",)
-"""Metrics that are the same in all units."""
+NAMED = {"squared_error": nn.loss("half_squared_error"), "poisson": Poisson("deviance")}
+"""What scikit-learn means by these names."""
+
+SUMMED = (type(NAMED["squared_error"]), Poisson)
+"""Losses of which several outputs are added up, as in scikit-learn."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class NumberTarget(Target):
 
     def scored(self, metric: Metric) -> Metric:
         units = self.units
-        if units is None or metric.name in UNITLESS:
+        if units is None or metric.name == "r2":  # which is the same in all units
             return metric
 
         @wraps(metric.function)  # it takes weights if that one does
@@ -134,20 +136,11 @@ def number_target(y: Array, loss: Loss, *, mean: bool = False, units: Units | No
 
     y: (n,) or (n, outputs)
     """
-    if isinstance(loss, str) and loss == "squared_error":
-        record = nn.loss("half_squared_error")
-    elif isinstance(loss, str) and loss == "poisson":
-        record = Poisson("deviance")
-    else:
-        record = nn.loss(loss)
+    record = nn.loss(NAMED.get(loss, loss) if isinstance(loss, str) else loss)
     columns = 1 if y.ndim == 1 else y.shape[1]
     if columns > 1 and isinstance(record, SUMMED):
         record = nn.Summed(record, "mean" if mean and not isinstance(record, Poisson) else "sum")
     return NumberTarget(record, columns * record.per_output, units)
-
-
-SUMMED = (type(nn.loss("half_squared_error")), Poisson)
-"""Losses of which several outputs are added up, as in scikit-learn."""
 
 
 def standard_units(y: Array, loss: Loss, weights: Array | None) -> Units:
@@ -161,3 +154,19 @@ def standard_units(y: Array, loss: Loss, weights: Array | None) -> Units:
     mean = np.average(near_one, axis=0, weights=weights)
     deviation = np.sqrt(np.average((near_one - mean) ** 2, axis=0, weights=weights))
     return Units(np.ldexp(mean, exponents), np.ldexp(deviation, exponents))
+
+
+def radius(errors: Array, coverage: float) -> Array:
+    """How far from the prediction the truth lies, with this probability: the split-conformal quantile.
+
+    errors: sorted absolute errors of rows that were not trained on, (m, outputs)
+    """
+    m = len(errors)
+    place = int(np.ceil(coverage * (m + 1))) - 1
+    if place >= m:
+        needed = int(np.ceil(coverage / (1 - coverage)))
+        raise ValueError(
+            f"{m} held-out rows are too few for intervals that hold with probability {coverage:g}: give {needed} or "
+            "more (validation_fraction, X_val, or calibrate(X, y))"
+        )
+    return np.asarray(errors[place])

@@ -8,11 +8,81 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
-from pellucid.estimators.conditions import ANYTHING, Condition
+import numpy as np
+
+from pellucid.amounts import is_number, is_whole
+
+# what a parameter may be
+
+
+class Condition(NamedTuple):
+    """`holds` tells whether a value is meant; `words` complete the sentence "alpha is ...\""""
+
+    holds: Callable[[object], bool]
+    words: str
+
+    def met(self, value: object) -> bool:
+        """Does the value do? What cannot even be looked at does not."""
+        try:
+            return bool(self.holds(value))
+        except TypeError:
+            return False
+
+    def or_(self, other: Condition, words: str) -> Condition:
+        """Either of two."""
+        return Condition(lambda value: self.met(value) or other.met(value), words)
+
+
+ANYTHING = Condition(lambda value: True, "anything")
+"""For what is checked by the part that uses it."""
+
+YES_NO = Condition(lambda value: isinstance(value, bool | np.bool_), "True or False")
+WHOLE = Condition(is_whole, "a whole number from 1")
+SHARE = Condition(lambda value: is_number(value, 0, 1), "a number in [0, 1)")
+FROM_0 = Condition(is_number, "a number from 0")
+FLOATS = Condition(lambda value: str(np.dtype(value)) in ("float32", "float64"), "'float64' or 'float32'")  # type: ignore[call-overload]
+ABOVE_0 = Condition(lambda value: is_number(value, above=True), "a number above 0")
+
+
+def one_of(*values: object, words: str = "") -> Condition:
+    """One of some texts, or None."""
+    *others, last = map(repr, values)
+    return Condition(
+        lambda value: (value is None or isinstance(value, str)) and value in values,
+        words or (f"{', '.join(others)} or {last}" if others else last),
+    )
+
+
+def an(kind: type | tuple[type, ...], words: str) -> Condition:
+    """An object of a class, or of one of some."""
+    return Condition(lambda value: isinstance(value, kind), words)
+
+
+def or_none(condition: Condition, words: str = "") -> Condition:
+    """The condition, or None."""
+    return Condition(lambda value: value is None or condition.met(value), words or f"{condition.words}, or None")
+
+
+def each(condition: Condition, words: str) -> Condition:
+    """A list or tuple whose items all do."""
+    return Condition(lambda value: isinstance(value, list | tuple) and all(map(condition.met, value)), words)
+
+
+def or_each(condition: Condition, words: str) -> Condition:
+    """One value, or a list of them."""
+    lists = (list, tuple, np.ndarray)
+    return Condition(lambda value: all(map(condition.met, value if isinstance(value, lists) else [value])), words)
+
+
+AUTO = one_of("auto")
+WHOLE_OR_AUTO = WHOLE.or_(AUTO, "a whole number from 1, or 'auto'")
+
+
+# declarations
 
 
 @dataclass(frozen=True)
@@ -25,13 +95,19 @@ class Parameter:
     after: str = ""  # the parameter that it follows in the signature, where that is not the order of declarations
     kw_only: bool = True
     same: type[Parameters] | None = None  # where a parameter of this name is declared, to be taken over
+    annotation: Any = Any
 
-    def completed(self, name: str) -> Parameter:
-        """With what is taken over from elsewhere: all but the default and the place."""
-        if self.same is None:
-            return self
-        source = self.same.declared[name]
-        return replace(self, condition=source.condition, doc=self.doc or source.doc, kw_only=source.kw_only, same=None)
+    def completed(self, name: str, annotation: Any) -> Parameter:
+        """With its type, and with what is taken over from elsewhere: all but the default and the place."""
+        source = self if self.same is None else self.same.declared[name]
+        return replace(
+            self,
+            condition=source.condition,
+            doc=self.doc or source.doc,
+            kw_only=source.kw_only,
+            same=None,
+            annotation=annotation,
+        )
 
 
 def parameter(
@@ -53,7 +129,6 @@ class Parameters:
 
     Declarations of base classes come first. "{parameters}" in the docstring stands for the list of all.
 
-    >>> from pellucid.estimators.conditions import SHARE
     >>> class Coin(Parameters):
     ...     chance: float = parameter(default=0.5, condition=SHARE, doc="of heads")
     >>> Coin(chance=0.25).chance
@@ -68,7 +143,11 @@ class Parameters:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = {name: value.completed(name) for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        own = {
+            name: vars(cls)[name].completed(name, annotation)
+            for name, annotation in inspect.get_annotations(cls).items()
+            if isinstance(vars(cls).get(name), Parameter)
+        }
         for name, value in own.items():
             setattr(cls, name, value.default)  # for files of versions that did not know it yet
         cls.own_parameters = own
@@ -97,21 +176,12 @@ def _ordered(cls: type[Parameters]) -> dict[str, Parameter]:
 
 
 def _constructor(cls: type[Parameters]) -> Any:
-    kinds = {True: inspect.Parameter.KEYWORD_ONLY, False: inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    types: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        types |= vars(base).get("__annotations__", {})
-    declared = sorted(cls.declared.items(), key=lambda item: item[1].kw_only)
-    signature = inspect.Signature(
-        [
-            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-            *(
-                inspect.Parameter(name, kinds[one.kw_only], default=one.default, annotation=types.get(name, Any))
-                for name, one in declared
-            ),
-        ],
-        return_annotation=None,
-    )
+    by_name, by_position = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    declared = [
+        inspect.Parameter(name, by_name if one.kw_only else by_position, default=one.default, annotation=one.annotation)
+        for name, one in sorted(cls.declared.items(), key=lambda item: item[1].kw_only)
+    ]
+    signature = inspect.Signature([inspect.Parameter("self", by_position), *declared], return_annotation=None)
 
     def __init__(self: Parameters, *values: object, **named: object) -> None:
         try:
@@ -141,8 +211,5 @@ def check_parameters(holder: Parameters, who: str = "", prefix: str = "") -> Non
 
 def listing(cls: type[Parameters]) -> str:
     """The parameters with their defaults and their lines, for a docstring."""
-    lines = []
-    for name, one in cls.declared.items():
-        text = f"{name} (default {one.default!r}): {one.doc}"
-        lines.append(textwrap.fill(text, 112, initial_indent="", subsequent_indent="        "))
-    return "\n    ".join(lines)
+    texts = (f"{name} (default {one.default!r}): {one.doc}" for name, one in cls.declared.items())
+    return "\n    ".join(textwrap.fill(text, 112, subsequent_indent=" " * 8) for text in texts)

@@ -10,9 +10,8 @@ import numpy as np
 
 from pellucid import nn, optim
 from pellucid.amounts import is_whole
-from pellucid.estimators.compat import COMPAT, Compat
 from pellucid.estimators.convergence import Patience, Rates
-from pellucid.estimators.mlp_parameters import Activation, Monitor, MoreParameters, SklearnParameters
+from pellucid.estimators.mlp_parameters import COMPAT, Activation, Compat, Monitor, MoreParameters, SklearnParameters
 from pellucid.estimators.settings import NetworkSettings, Path, TrainingSettings
 from pellucid.estimators.target import Target
 from pellucid.notices import notice
@@ -25,10 +24,8 @@ PAYS = 0.1
 SKLEARN = {"identity": 6.0, "logistic": 2.0, "tanh": 6.0, "relu": 6.0}
 """scikit-learn's activations and the factor of their first weights: with them, weights start as scikit-learn's."""
 
-FLOAT64: np.dtype[np.floating] = np.dtype(np.float64)
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Recipe:
     """What `fit` needs to know.
 
@@ -59,15 +56,10 @@ class Recipe:
     max_time: float | None = None
     calibrate: bool = False
     verbose: bool | float | str = False
-    dtype: np.dtype[np.floating] = FLOAT64
+    dtype: np.dtype[np.floating]
     engine: str = "auto"
     threads: int | None = None
     compat: Compat = COMPAT[None]
-
-    @property
-    def scored(self) -> str:
-        """The column of a history that validation rows are scored by."""
-        return "val_loss" if self.metric is None else f"val_{self.metric.name}"
 
     def model(self) -> Model:
         """The model, without parameters and without penalty."""
@@ -103,25 +95,25 @@ class Recipe:
 class PlainParameters(MoreParameters, SklearnParameters):
     """All parameters of a network on arrays but those of the target."""
 
+    @property
+    def stochastic(self) -> bool:
+        """Is it trained step by step, rather than by L-BFGS?"""
+        return self.solver != "lbfgs" or self.optimizer is not None
+
 
 def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np.floating]) -> Recipe:
     """The recipe that scikit-learn's parameters, and those beyond them, ask for.   dtype: that of X"""
-    who, compat = type(parameters).__name__, COMPAT[parameters.compat]
+    compat = COMPAT[parameters.compat]
     network = parameters.network or NetworkSettings()
     training = parameters.training or TrainingSettings()
-    lbfgs = parameters.solver == "lbfgs" and parameters.optimizer is None
-    if parameters.penalty is not None and not isinstance(parameters.penalty, nn.Penalty):
-        raise ValueError(
-            f"{who}: penalty is one of pellucid.nn, such as nn.L1(1e-4) + nn.L2(1e-3), got {parameters.penalty!r}"
-        )
-    sizes = layer_sizes(parameters.hidden_layer_sizes)
+    by_steps = parameters.stochastic
     start = sklearn_start(parameters.activation, network)
     metric = monitored(parameters.monitor, target)
     recipe = Recipe(
-        who=who,
+        who=type(parameters).__name__,
         target=target,
         network=network_of(
-            sizes,
+            layer_sizes(parameters.hidden_layer_sizes),
             target.outputs,
             parameters.activation,
             network,
@@ -143,10 +135,10 @@ def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np
             late=compat.late_patience,
             keep=training.keep,
         ),
-        early=bool(parameters.early_stopping) and not lbfgs,
-        rates=Rates() if lbfgs else _rates(parameters),
+        early=bool(parameters.early_stopping) and by_steps,
+        rates=_rates(parameters) if by_steps else Rates(),
         shuffle=bool(parameters.shuffle),
-        max_fun=int(parameters.max_fun) if lbfgs else None,
+        max_fun=None if by_steps else int(parameters.max_fun),
         scheduled=training.scheduled,
         callbacks=parameters.callbacks,
         checkpoint=training.checkpoint,
@@ -159,7 +151,7 @@ def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np
         threads=parameters.threads,
         compat=compat,
     )
-    if lbfgs:
+    if not by_steps:
         _tell_of_idle(parameters, training)
     return recipe
 
@@ -240,6 +232,11 @@ def sign_of(metric: Metric | None) -> float:
     return -1.0 if metric is None or metric.mode == "min" else 1.0
 
 
+def name_of(metric: Metric | None) -> str:
+    """What histories call it; None is the loss."""
+    return "loss" if metric is None else metric.name
+
+
 def scorer(which: object) -> Metric:
     """A metric by name, a scorer of scikit-learn by name or object, or a function (y, prediction)."""
     if isinstance(which, str) and which not in METRICS:
@@ -262,14 +259,24 @@ def scorer(which: object) -> Metric:
 
 def _optimizer(parameters: PlainParameters, training: TrainingSettings) -> optim.Optimizer:
     """The solver's rule, or the one given, with clipping, decay and averages around it."""
-    asked = parameters.optimizer
-    base = asked if isinstance(asked, optim.Optimizer) else optim.optimizer(_rule(parameters))
+    base = _base(parameters)
     if training.schedule is not None:
         rate = training.schedule
         if isinstance(rate, str):  # by name, with the rate as its start
             rate = optim.schedule(rate, start=float(base.rule.lr))  # type: ignore[arg-type]
         base = replace(base, rule=replace(base.rule, lr=rate))
     return around(base, training)
+
+
+def _base(parameters: PlainParameters) -> optim.Optimizer:
+    asked, rate = parameters.optimizer, parameters.learning_rate_init
+    if isinstance(asked, str):
+        return optim.optimizer(asked, lr=rate)
+    if asked is None and parameters.solver == "sgd":
+        asked = optim.SklearnSGD(rate, float(parameters.momentum), bool(parameters.nesterovs_momentum))
+    elif asked is None:
+        asked = optim.SklearnAdam(rate, float(parameters.beta_1), float(parameters.beta_2), float(parameters.epsilon))
+    return optim.optimizer(asked)
 
 
 def around(base: optim.Optimizer | optim.Rule, training: TrainingSettings) -> optim.Optimizer:
@@ -284,21 +291,6 @@ def around(base: optim.Optimizer | optim.Rule, training: TrainingSettings) -> op
     if training.ema is not None:
         links.append(optim.EMA(training.ema))
     return optim.chain(*links, groups=tuple(training.groups))
-
-
-def _rule(parameters: PlainParameters) -> optim.Rule:
-    asked, rate = parameters.optimizer, parameters.learning_rate_init
-    if asked is None and parameters.solver == "sgd":
-        return optim.SklearnSGD(rate, float(parameters.momentum), bool(parameters.nesterovs_momentum))
-    if asked is None:
-        return optim.SklearnAdam(rate, float(parameters.beta_1), float(parameters.beta_2), float(parameters.epsilon))
-    if isinstance(asked, str):
-        return optim.optimizer(asked, lr=rate).rule
-    if isinstance(asked, optim.Rule):
-        return asked
-    raise ValueError(
-        f"{type(parameters).__name__}: optimizer is a rule of pellucid.optim, its name, or a chain, got {asked!r}"
-    )
 
 
 def _rates(parameters: PlainParameters) -> Rates:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid.amounts import is_number
 from pellucid.data.sparse import is_sparse
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning
 from pellucid.estimators.base import BaseMLP
-from pellucid.estimators.calibration import DRAWS, draws, radius
 from pellucid.estimators.classifier import stochastic
-from pellucid.estimators.compat import COMPAT
-from pellucid.estimators.fitted import Fitted
+from pellucid.estimators.fitted import DRAWS, Fitted
 from pellucid.estimators.inputs import checked
-from pellucid.estimators.mlp_parameters import NumberParameters
-from pellucid.estimators.number_target import NumberTarget, number_target
+from pellucid.estimators.mlp_parameters import COMPAT, NumberParameters
+from pellucid.estimators.number_target import NumberTarget, number_target, radius
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.target import Target
 from pellucid.notices import notice
@@ -43,9 +40,7 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         answer = self.fitted.target.decode
         if not return_std:
             return answer(self.logits(X))
-        return self._on(
-            X, lambda fitted, rows: draws(fitted.model, fitted.parts(rows), n_draws, answer, type(self).__name__)
-        )
+        return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, answer, type(self).__name__))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Array | None = None) -> float:
         """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""
@@ -72,6 +67,10 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
                 "calibrate(X, y)"
             )
         return numbers_of(fitted).interval(scores, radius(fitted.calibration.errors, coverage))
+
+    def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the size of errors from rows that were not trained on, for `predict_interval`."""
+        return self._calibrate(X, y)
 
 
 class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
@@ -111,12 +110,6 @@ class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
         return target
 
     @available_if(stochastic)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> MLPRegressor:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
         """One epoch over these rows. The optimizer goes on where it was."""
         return self._fit(X, y, sample_weight, incremental=True)
-
-    def calibrate(self, X: ArrayLike, y: ArrayLike) -> MLPRegressor:
-        """Learn the size of errors from rows that were not trained on, for `predict_interval`."""
-        check_is_fitted(self)
-        matrix, numbers = self._checked(self, X, y, reset=False)
-        return self._calibrate(self.fitted.scores(matrix), numbers)

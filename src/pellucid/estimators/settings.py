@@ -15,8 +15,19 @@ from sklearn.base import BaseEstimator
 
 from pellucid import nn, optim
 from pellucid.amounts import is_whole
-from pellucid.estimators.conditions import SHARE, WHOLE, YES_NO, Condition, an, each, one_of, or_each, or_none
-from pellucid.estimators.parameters import Parameters, parameter
+from pellucid.estimators.parameters import (
+    SHARE,
+    WHOLE,
+    YES_NO,
+    Condition,
+    Parameters,
+    an,
+    each,
+    one_of,
+    or_each,
+    or_none,
+    parameter,
+)
 
 Initialiser: TypeAlias = str | float | nn.Initializer
 Path: TypeAlias = str | os.PathLike[str]

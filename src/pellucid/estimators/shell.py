@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Generic, TypeVar, overload
+from typing import Generic, Self, TypeVar, overload
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,12 +16,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pellucid.data.types import Array, ArrayLike, Matrix, Tree
 from pellucid.estimators.fitted import Fitted
-from pellucid.estimators.inputs import must_be_finite
-from pellucid.estimators.saving import Saves
+from pellucid.estimators.inputs import checked_weights, must_be_finite
+from pellucid.estimators.recipe import sign_of
 from pellucid.estimators.seeing import Sees
+from pellucid.estimators.target import Target
 
 T = TypeVar("T")
-S = TypeVar("S", bound="Shell")
 
 
 class Learned(Generic[T]):
@@ -44,6 +45,17 @@ class Learned(Generic[T]):
         return self.read(shell.fitted)
 
 
+class Saves:
+    """An estimator that can be written to a file."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Everything in one file, preprocessing and all; `pellucid.load(path)` brings it back. No pickle inside."""
+        from pellucid.estimators.storage import save_estimator
+
+        check_is_fitted(self)
+        save_estimator(self, path)
+
+
 class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
     """The readable side of an estimator."""
 
@@ -57,7 +69,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         fitted: Fitted = vars(self)["_fitted"]
         return fitted
 
-    def with_fitted(self: S, fitted: Fitted, columns: object) -> S:
+    def with_fitted(self, fitted: Fitted, columns: object) -> Self:
         """Be fitted: the last thing that a fit does. `columns` has the number of features, and their names if any."""
         names = ("n_features_in_", "feature_names_in_")
         features = {name: getattr(columns, name) for name in names if hasattr(columns, name)}
@@ -67,7 +79,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         self.__dict__.update(features, _fitted=fitted)
         return self
 
-    def with_parameters(self: S, params: Tree, state: Tree) -> S:
+    def with_parameters(self, params: Tree, state: Tree) -> Self:
         """A copy whose network has other parameters and batch statistics."""
         return copy.copy(self).with_fitted(self.fitted.with_parameters(params, state), self)
 
@@ -93,7 +105,8 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         "What is monitored, on the validation rows after each epoch; None without validation rows.",
     )
     best_validation_score_ = Learned(
-        lambda fitted: fitted.sign * fitted.curves.best_score if fitted.curves.scores else None, "The best of them."
+        lambda fitted: sign_of(fitted.metric) * fitted.curves.best_score if fitted.curves.scores else None,
+        "The best of them.",
     )
     best_iter_ = Learned(
         lambda fitted: fitted.curves.best_iter or None, "The epoch, from 1, whose parameters were kept."
@@ -146,10 +159,22 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         last = f"hidden{hidden}"
         return self._on(X, lambda fitted, rows: fitted.outputs(rows, last)[last])
 
-    def _calibrate(self: S, scores: Array, y: Array, weights: Array | None = None) -> S:
-        """Learn from rows that were not trained on.   y: as the user has it, checked"""
-        target = self.fitted.target
-        check_consistent_length(scores, y)
-        target.check(y)
-        told = target.learn_from(scores, target.encode(y), weights)
-        return self.with_fitted(replace(self.fitted, calibration=told), self)
+    # rows with their target
+
+    @abstractmethod
+    def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Matrix, Array]:
+        """New rows as the network takes them, and their y, both checked."""
+
+    def _calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
+        """Learn from rows that were not trained on."""
+        fitted = self.fitted
+        rows, labels = self._pairs(X, y)
+        check_consistent_length(rows, labels)
+        fitted.target.check(labels)
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        told = fitted.target.learn_from(fitted.scores(rows), fitted.target.encode(labels), weights)
+        return self.with_fitted(replace(fitted, calibration=told), self)
+
+    def _row_weights(self, target: Target, y: Array, *, part: bool = False) -> Array | None:
+        """Weights of rows by their class, or None; `part`: y is only some of the rows.   y: as the user has it"""
+        return None

@@ -1,4 +1,4 @@
-"""What the target of an estimator is: how y becomes what a loss takes, and how scores become answers."""
+"""What the target of an estimator is: how y becomes what a loss takes, how scores become answers, how sure they are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from typing import ClassVar
 
 from pellucid import nn
 from pellucid.data.types import Array
-from pellucid.estimators.calibration import Calibration
 from pellucid.train import Metric
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What rows that were not trained on have told: the temperature of the scores, the size of errors."""
+
+    temperature: float = 1.0
+    errors: Array | None = None  # sorted, (rows, columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,11 +13,11 @@ from pellucid.data.sparse import dense, is_sparse, shuffled_batches, too_large
 from pellucid.data.splits import by_fraction
 from pellucid.data.types import Array
 from pellucid.engine.native.announcement import silent
-from pellucid.estimators.calibration import Calibration
 from pellucid.estimators.convergence import Convergence, Curves
-from pellucid.estimators.fitted import Fitted
-from pellucid.estimators.recipe import Recipe
+from pellucid.estimators.fitted import Fitted, seed_of
+from pellucid.estimators.recipe import Recipe, name_of
 from pellucid.estimators.seeing import remember
+from pellucid.estimators.target import Calibration
 from pellucid.notices import notice
 from pellucid.train import Checkpoint, Diverged, Model, fit_lbfgs
 from pellucid.train.loop.ending import Ending, EndingKind
@@ -29,21 +29,11 @@ NON_FINITE = (
 FTOL = 2.2e-9
 """SciPy's share by which the loss must fall; a smaller tol asks for its square, which is what tol means for a loss."""
 
-UNTIL = 2**31 - 1
-"""Seeds are drawn below it."""
-
-
-@dataclass(frozen=True)
-class RandomPart:
-    """Validation rows that are still to be drawn: this share of all."""
-
-    share: float
-
 
 def fit(
     recipe: Recipe,
     rows: Samples,
-    held: Samples | RandomPart | None,
+    held: Samples | float | None,
     previous: Fitted,
     rng: np.random.RandomState,
     *,
@@ -59,8 +49,8 @@ def fit(
         rng = np.random.RandomState()
         rng.set_state(previous.drawn)
     drawn = rng.get_state()
-    if isinstance(held, RandomPart):
-        rows, held = divided(rows, recipe, held.share, rng)
+    if isinstance(held, float):
+        rows, held = divided(rows, recipe, held, rng)
     model, curves = previous.model, previous.curves
     if not (incremental and goes_on):
         model.penalty = recipe.penalty_for(rows.total)
@@ -68,9 +58,9 @@ def fit(
         model.progress, curves.factor = None, 1.0
     seed = previous.seed if goes_on else None
     if recipe.max_fun is not None:
-        epochs = _by_lbfgs(recipe, model, curves, rows, held, int(rng.randint(UNTIL)))
+        epochs = _by_lbfgs(recipe, model, curves, rows, held, seed_of(rng))
     else:
-        seed = int(rng.randint(UNTIL)) if seed is None else seed
+        seed = seed_of(rng) if seed is None else seed
         epochs = _by_steps(recipe, model, curves, rows, held, seed, incremental)
     model.metrics = [] if recipe.metric is None else [recipe.metric]  # files and pickles hold the metric itself
     fitted = replace(
@@ -141,7 +131,7 @@ def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held:
     if held is not None:
         measured = model.evaluate(*held.dense())
         curves.validation_losses.append(measured["loss"])
-        curves.scores.append(measured[recipe.scored.removeprefix("val_")])
+        curves.scores.append(measured[name_of(recipe.metric)])
         curves.best_score, curves.best_iter = recipe.patience.sign * curves.scores[-1], len(curves.scores)
     if not history.converged:
         notice(
@@ -164,10 +154,10 @@ def _by_steps(
     bar = recipe.verbose if isinstance(recipe.verbose, str) else False
     watcher = Convergence(
         curves,
-        replace(recipe.patience, early=early, scored=None if held is None else recipe.scored),
+        replace(recipe.patience, early=early, scored=None if held is None else f"val_{name_of(recipe.metric)}"),
         recipe.rates,
         len(rows),
-        say=print if recipe.verbose and not bar else None,
+        verbose=bool(recipe.verbose) and not bar,
     )
     saving = [] if recipe.checkpoint is None else [Checkpoint(recipe.checkpoint)]
     X, target, weights = rows.X, rows.target, rows.weights
@@ -175,7 +165,6 @@ def _by_steps(
         past = 0 if model.progress is None else model.progress.epoch
         X = shuffled_batches(X, target, weights, batch, seed if recipe.shuffle else None, past)
         target, weights = None, None  # type: ignore[assignment]
-    before = len(curves.losses)
     try:
         with silent(not recipe.verbose or recipe.verbose == "silent"):
             history = model.fit(
@@ -196,19 +185,16 @@ def _by_steps(
             )
     except Diverged as error:
         raise ValueError(f"{NON_FINITE}{error}") from error
-    epochs = watcher.epochs if recipe.resume is not None else len(curves.losses) - before
-    spent = not incremental and epochs >= recipe.epochs and not watcher.done
+    spent = not incremental and watcher.epochs >= recipe.epochs and not watcher.done
     if history.ending is not None:
         _tell(recipe, curves, watcher, history.ending, spent=spent)
-    return epochs
+    return watcher.epochs
 
 
 def _batch_size(recipe: Recipe, rows: int) -> int:
-    """Rows of a step: those asked for, or all."""
-    asked = recipe.batch_size
-    if asked is None:
-        return min(200, rows)
-    if asked > rows:
+    """Rows of a step: those asked for, or 200; all, where that is less."""
+    asked = recipe.batch_size or 200
+    if recipe.batch_size is not None and asked > rows:
         notice(
             f"Got `batch_size` less than 1 or larger than sample size. It is going to be clipped: {asked} for {rows} "
             "rows"

@@ -198,7 +198,7 @@ MISMATCH = (
         "b",
         replace(bases.HALVES, output=nn.Sigmoid()),
         bases.HALVES,
-        predicts(0.3),
+        predicts(0.45),
     ),
     Broken(
         "numbers behind a ReLU",

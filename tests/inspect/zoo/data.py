@@ -116,8 +116,8 @@ def four_rows() -> Rows:
 
 
 @cache
-def halves(share: float = 0.5, features: int = 5, rows: int = 240, noise: float = 0.0) -> Rows:
-    """Two classes with a plane between them; `share` of the rows are in the second."""
+def halves(share: float = 0.5, features: int = 5, rows: int = 240, noise: float = 1.0) -> Rows:
+    """Two classes with a plane between them that overlap a little; `share` of the rows are in the second."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(rows + 300, features))
     score = X @ np.linspace(1.0, 2.0, features) + noise * rng.normal(size=len(X))

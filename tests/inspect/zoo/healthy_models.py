@@ -66,7 +66,7 @@ DEPTHS = {
     "ten layers of SELUs": replace(
         bases.BLOBS, hidden=(12,) * 10, activation="selu", init="lecun", rule=optim.Adam(0.003), epochs=6
     ),
-    "ten layers of tanh": replace(bases.BLOBS, hidden=(12,) * 10, activation="tanh", rule=optim.Adam(0.004), epochs=7),
+    "ten layers of tanh": replace(bases.BLOBS, hidden=(12,) * 10, activation="tanh", rule=optim.Adam(0.006), epochs=8),
     "five layers with batch norm": replace(
         bases.BLOBS, hidden=(12,) * 5, norm="batch", rule=optim.Adam(0.01), epochs=6
     ),
@@ -316,6 +316,8 @@ TRAPS: dict[str, tuple[Setup, str]] = {
         replace(
             bases.HALVES,
             rows=partial(data.rare, 0.03, 4.0, 300),
+            rule=optim.Adam(0.03),
+            penalty=nn.L2(0.003),
             metrics=("balanced_accuracy", "roc_auc"),
             class_weight="balanced",
         ),
@@ -341,7 +343,7 @@ TRAPS: dict[str, tuple[Setup, str]] = {
     ),
     "biases of 0.01": (replace(bases.BLOBS, bias=0.01), ""),
     "orthogonal": (replace(bases.MOONS, init="orthogonal"), ""),
-    "glorot": (replace(bases.SINES, init="glorot"), ""),
+    "glorot": (replace(bases.MOONS, init="glorot"), ""),
     "columns that say nearly the same": (replace(bases.LINEAR, rows=correlated), "correlations of 0.95"),
     "one strong column": (replace(bases.LINEAR, rows=strong_column), "one column correlates by 0.95 with the target"),
     "long tails": (

@@ -8,10 +8,10 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.data.types import Array, ArrayLike
-from pellucid.estimators.calibration import radius
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
 from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, OutOfBag
+from pellucid.estimators.number_target import radius
 from pellucid.estimators.regressor import MLPRegressor
 
 DOC = """

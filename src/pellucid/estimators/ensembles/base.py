@@ -27,8 +27,8 @@ from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.ensembles.snapshots import snapshots
 from pellucid.estimators.inputs import checked, checked_rows, checked_weights
 from pellucid.estimators.protocols import Learner
-from pellucid.estimators.saving import Saves
 from pellucid.estimators.settings import check_no_checkpoint
+from pellucid.estimators.shell import Saves
 
 METHODS = ("bagging", "seeds", "folds", "snapshots")
 LARGEST = 2**31 - 1

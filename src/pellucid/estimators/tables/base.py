@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,22 +14,19 @@ from sklearn.utils.validation import check_consistent_length
 
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike
-from pellucid.data.weights import in_reach
+from pellucid.data.weights import in_reach, joint
 from pellucid.estimators.base import BaseMLP
-from pellucid.estimators.fitted import begin
-from pellucid.estimators.inputs import checked_weights
+from pellucid.estimators.fitted import begin, seed_of
+from pellucid.estimators.inputs import Validation, checked_weights
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.tables.columns import Table, read_table
-from pellucid.estimators.tables.parameters import TableParameters
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
-from pellucid.estimators.tables.recipe import Taste, is_auto, table_recipe
+from pellucid.estimators.tables.recipe import TableParameters, Taste, is_auto, table_recipe
 from pellucid.estimators.target import Target
-from pellucid.estimators.training import UNTIL, fit
-from pellucid.estimators.validation import Validation
+from pellucid.estimators.training import fit
 
-S = TypeVar("S", bound="BaseTabularMLP")
 M = TypeVar("M", bound=BaseMLP)
 
 
@@ -38,6 +35,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
 
     preprocessor_: ClassVar[TablePreprocessor]  # of each object; for type checkers no parameter
     taste: ClassVar[Taste]
+    calibrated = False  # classifiers have a parameter of this name
 
     # for the subclasses
 
@@ -53,19 +51,10 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
         """Row numbers for training and validation."""
 
-    @property
-    def _wants_temperature(self) -> bool:
-        """Is a temperature to be learned from the validation rows?"""
-        return False
-
-    def _weighed(self, target: Target, y: Array, weights: Array | None) -> Array | None:
-        """Weights of rows, times those of their classes."""
-        return weights
-
     # fit
 
     def fit(
-        self: S,
+        self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike = None,
@@ -73,7 +62,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         X_val: ArrayLike = None,
         y_val: ArrayLike = None,
         sample_weight_val: ArrayLike = None,
-    ) -> S:
+    ) -> Self:
         """Train on a table X (n, features) and y (n,).
 
         `validation_fraction` of the rows, drawn at random, or `X_val` and `y_val`, are not trained on: they choose
@@ -83,8 +72,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         check_parameters(self)
-        validation = Validation(X_val, y_val, sample_weight_val)
-        separate = validation.separate
+        separate = Validation(X_val, y_val, sample_weight_val).separate
         rng = check_random_state(self.random_state)
         table, labels, weights = self._read(X, y, sample_weight)
         target = self._target(labels, weights)
@@ -98,15 +86,13 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
             if others.rows != len(truth):
                 raise ValueError(f"X_val has {others.rows} rows and y_val has {len(truth)}: they must be the same rows")
+            target.check(truth)
             counted = _given_weights(sample_weight_val, len(truth))
-            held = self._samples(target, others, truth, counted, preprocessor)
+            held = self._samples(target, preprocessor.apply_table(others), truth, counted)
         elif len(outside):
-            held = self._samples(target, table.take(outside), labels[outside], _pick(weights, outside), preprocessor)
-        rows = Samples(
-            matrix,
-            target.encode(labels[inside]),
-            self._weighed(target, labels[inside], _pick(weights, inside)),
-        )
+            others = table.take(outside)
+            held = self._samples(target, preprocessor.apply_table(others), labels[outside], _pick(weights, outside))
+        rows = self._samples(target, matrix, labels[inside], _pick(weights, inside))
         recipe = table_recipe(
             self,
             target,
@@ -115,9 +101,9 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             numbers=preprocessor.n_numbers_,
             embeddings=preprocessor.embedding_sizes_,
             held=held is not None,
-            calibrate=self._wants_temperature,
+            calibrate=bool(self.calibrated),
         )
-        rng = check_random_state(int(rng.randint(UNTIL)))
+        rng = check_random_state(seed_of(rng))
         fitted = fit(recipe, rows, held, begin(recipe, matrix.shape[1], rng), rng)
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
         self.__dict__["preprocessor_"] = preprocessor
@@ -137,21 +123,18 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         counting = np.flatnonzero(weights)
         return table.take(counting), labels[counting], weights[counting]
 
-    def _samples(
-        self, target: Target, table: Table, y: Array, weights: Array | None, preprocessor: TablePreprocessor
-    ) -> Samples:
-        """Validation rows as the network takes them."""
-        target.check(y)
-        return Samples(preprocessor.apply_table(table), target.encode(y), self._weighed(target, y, weights))
+    def _samples(self, target: Target, matrix: Array, y: Array, weights: Array | None) -> Samples:
+        """Rows as the network takes them; weights also by their classes."""
+        return Samples(matrix, target.encode(y), joint(weights, self._row_weights(target, y)))
 
     def _numbers_of_rows(self, y: Array, rng: np.random.RandomState, split: bool) -> tuple[Array, Array]:
-        rows, share = len(y), self.validation_fraction
+        share = self.validation_fraction
         if not split or not share:
-            return np.arange(rows), np.arange(0)
+            return np.arange(len(y)), np.arange(0)
         inside, outside = self._split(y, rng)
         if len(outside) < 2 or len(inside) < 2:
             raise ValueError(
-                f"n_samples={rows} is too few to set {share:g} of them aside for validation: {len(outside)} would "
+                f"n_samples={len(y)} is too few to set {share:g} of them aside for validation: {len(outside)} would "
                 f"check and {len(inside)} train, 2 are needed. Give X_val and y_val, or set validation_fraction=0"
             )
         return inside, outside
@@ -162,6 +145,9 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
     def network_columns(self) -> tuple[str, ...]:
         """The names of the columns that the preprocessor makes."""
         return tuple(str(name) for name in self.preprocessor_.get_feature_names_out())
+
+    def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        return self._rows(X), self._checked_target(y)
 
     def _view(self, kind: type[M], target: Target) -> M:
         """The network as an estimator of the preprocessed columns."""
@@ -175,9 +161,8 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             "alpha": 0.0,
             "early_stopping": fitted.early,
         }
-        view = kind(**(shared | chosen))
         columns = SimpleNamespace(n_features_in_=fitted.model.features[0])
-        return view.with_fitted(replace(fitted, target=target), columns)
+        return kind(**(shared | chosen)).with_fitted(replace(fitted, target=target), columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -189,11 +174,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
 def _given_weights(sample_weight: ArrayLike, rows: int) -> Array | None:
     if sample_weight is None:
         return None
-    weights = checked_weights(sample_weight, rows)
-    if not weights.any():
-        raise ValueError("all sample weights are 0: nothing is left to learn from")
-    reachable: Array = in_reach(weights, np.float64)[0]
-    return reachable
+    return np.asarray(in_reach(checked_weights(sample_weight, rows), np.float64)[0])
 
 
 def _pick(weights: Array | None, rows: Array) -> Array | None:

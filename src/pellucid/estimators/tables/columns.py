@@ -17,7 +17,6 @@ from pellucid.data.types import Array, ArrayLike
 
 NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)
-TEXTS = (nw.Categorical, nw.Enum, nw.String)
 
 
 class Table(NamedTuple):
@@ -35,10 +34,6 @@ class Table(NamedTuple):
     def take(self, rows: Array) -> Table:
         """Some of the rows."""
         return self._replace(columns=[column[rows] for column in self.columns])
-
-    def renamed(self, names: list[str]) -> Table:
-        """The same columns under other names."""
-        return self._replace(names=names)
 
     def refuse_infinite(self) -> None:
         """Raise for the first infinite number."""
@@ -80,7 +75,7 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
             series = series.dt.replace_time_zone(None)  # the time on the wall: hours mean what they say
         columns.append(np.asarray(series.to_numpy()))
-        texts.append(isinstance(dtype, TEXTS))
+        texts.append(isinstance(dtype, nw.Categorical | nw.Enum | nw.String))
     texts_only = {isinstance(name, str) for name in frame.columns}
     if len(texts_only) == 2:
         strange = next(name for name in frame.columns if not isinstance(name, str))

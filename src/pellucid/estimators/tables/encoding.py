@@ -1,4 +1,4 @@
-"""How the columns of a table become rows of floats: medians and marks for what is missing, encoders, scales."""
+"""How the columns of a table become rows of floats: medians and marks, one-hot categories and codes, scales."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from pellucid.data.types import Array
-from pellucid.estimators.tables.categories import code_encoder, one_hot_encoder, paired, stacked
 from pellucid.estimators.tables.layout import Layout
-from pellucid.estimators.tables.scaling import fit_scalers, make_scalers
+from pellucid.estimators.tables.scaling import SCALERS, fit_scalers
+
+UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -1}
+"""Codes are 0, 1, ...; what is unknown or None becomes -1. (In one-hot columns it becomes zeros.)"""
 
 SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
 """How far columns may reach: squares of less or more are no usual float64."""
@@ -49,7 +51,7 @@ class Encoding:
         parts = [filled, np.isnan(numbers[:, self.marked]).astype(float)]
         if self.encoder is not None:
             names = self.layout.one_hot
-            hot = self.encoder.transform(stacked(values, names))
+            hot = self.encoder.transform(np.column_stack([values[name] for name in names]))
             parts.append(paired(hot, list(map(len, self.layout.categories_of(names)))))
         return np.column_stack(parts)
 
@@ -57,13 +59,9 @@ class Encoding:
         """Scaled columns, those that need no scale, and codes from 1 (0 is unknown or missing)."""
         parts = [scaled, unscaled[:, self.scaled :]]
         if self.coder is not None:
-            parts.append(self.coder.transform(stacked(values, self.layout.embedded)) + 1.0)
+            codes = self.coder.transform(np.column_stack([values[name] for name in self.layout.embedded]))
+            parts.append(codes + 1.0)
         return np.column_stack(parts)
-
-    @property
-    def embedding_sizes(self) -> tuple[int, ...]:
-        """How many codes each of the last columns has."""
-        return tuple(len(names) + 1 for names in self.layout.categories_of(self.layout.embedded))
 
     def names(self) -> list[str]:
         """What the columns of `rows` are called."""
@@ -71,14 +69,9 @@ class Encoding:
         marks = [f"{numbers[place]}_missing" for place in self.marked]
         for name, categories in zip(layout.one_hot, layout.categories_of(layout.one_hot), strict=True):
             marks += [f"{name}_{one}" for one in (categories[1:] if len(categories) == 2 else categories)]
-        return [*(self._components() or numbers), *marks, *(f"{name}_code" for name in layout.embedded)]
+        return [*(self.components() or numbers), *marks, *(f"{name}_code" for name in layout.embedded)]
 
-    @property
-    def n_numbers(self) -> int:
-        """How many of the first columns are numbers."""
-        return len(self._components() or self.layout.number_names())
-
-    def _components(self) -> list[str]:
+    def components(self) -> list[str]:
         """Names of principal components, where they take the place of the numbers."""
         turned = self.scaled and any(isinstance(scaler, PCA) for scaler in self.scalers)
         return [f"pca{i}" for i in range(self.scaled_out)] if turned else []
@@ -97,9 +90,9 @@ def learn_encoding(
         layout,
         imputer=SimpleImputer(strategy="median").fit(numbers) if numbers.shape[1] else None,
         marked=np.flatnonzero(missing).tolist() if marks else [],
-        encoder=one_hot_encoder(layout.categories_of(layout.one_hot)),
-        coder=code_encoder(layout.categories_of(layout.embedded)),
-        scalers=make_scalers(scaling, len(numbers)),
+        encoder=_fitted(OneHotEncoder(handle_unknown="ignore", sparse_output=False), layout, layout.one_hot),
+        coder=_fitted(OrdinalEncoder(**UNKNOWN), layout, layout.embedded),
+        scalers=SCALERS[scaling](len(numbers)),
         scaled=0,
         scaled_out=0,
     )
@@ -121,3 +114,27 @@ def _refuse_spans(names: list[str], numbers: Array, scaling: str | None) -> None
                 f"column {name!r} spans {span:.3g}, which scaling={scaling!r} cannot reckon with: multiply it "
                 "by a power of ten, or use scaling='robust'"
             )
+
+
+# categories, as texts or None
+
+
+def _fitted(
+    encoder: OneHotEncoder | OrdinalEncoder, layout: Layout, names: list[str]
+) -> OneHotEncoder | OrdinalEncoder:
+    """The encoder for these columns, fitted on a row that has the first category of each; None for no columns."""
+    categories = layout.categories_of(names)
+    if not categories:
+        return None
+    encoder.set_params(categories=[np.array(one, object) for one in categories])
+    return encoder.fit(np.array([[one[0] for one in categories]], object))
+
+
+def paired(hot: Array, sizes: list[int]) -> Array:
+    """One-hot columns, but where there are two categories, one column of -1 and +1.
+
+    >>> paired(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), [2, 1]).tolist()
+    [[-1.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
+    """
+    parts = np.split(hot, np.cumsum(sizes)[:-1], axis=1)
+    return np.column_stack([part[:, 1:] - part[:, :1] if part.shape[1] == 2 else part for part in parts])

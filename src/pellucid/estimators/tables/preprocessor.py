@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -18,13 +18,12 @@ from sklearn.utils.validation import (
 from pellucid.amounts import is_whole
 from pellucid.data.inputs import all_finite
 from pellucid.data.types import Array, ArrayLike
-from pellucid.estimators.conditions import Condition, one_of
 from pellucid.estimators.inputs import checked_weights
-from pellucid.estimators.parameters import Parameters, check_parameters, parameter
+from pellucid.estimators.parameters import FLOATS, Condition, Parameters, check_parameters, one_of, parameter
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
-from pellucid.estimators.tables.scaling import SCALINGS
+from pellucid.estimators.tables.scaling import SCALERS
 
 MISSING = ("indicator", "median", "error")
 
@@ -50,7 +49,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
     scaling: str | None = parameter(
         default="robust",
-        condition=one_of(*SCALINGS, words=f"one of {', '.join(map(repr, SCALINGS))}"),
+        condition=one_of(*SCALERS, words=f"one of {', '.join(map(repr, SCALERS))}"),
         doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "standard", '
         '"quantile" (to a normal distribution), "pca", "whiten", "centre" or None',
         kw_only=False,
@@ -71,9 +70,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     )
     dtype: DTypeLike = parameter(
         default="float64",
-        condition=Condition(
-            lambda value: str(np.dtype(cast(Any, value))) in ("float32", "float64"), "'float64' or 'float32'"
-        ),
+        condition=FLOATS,
         doc='"float64" or "float32"',
     )
 
@@ -157,7 +154,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
                 f"X has {len(table.names)} features, but {who} is expecting {self.n_features_in_} features as input"
             )
         _check_feature_names(self, X, reset=False)  # warns: names on one side only
-        return table.renamed(layout.names)
+        return table._replace(names=layout.names)
 
     def apply_table(self, table: Table) -> Array:
         """The rows of a table whose columns are those of fit, transformed, as a plain array."""
@@ -192,13 +189,14 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     @property
     def embedding_sizes_(self) -> tuple[int, ...]:
         """How many codes each of the last columns has: the sizes of `nn.Embed`."""
-        return self._encoding.embedding_sizes
+        layout = self._encoding.layout
+        return tuple(len(names) + 1 for names in layout.categories_of(layout.embedded))
 
     @property
     def n_numbers_(self) -> int:
         """How many of the first columns are numbers (the others are marks, one-hot columns and codes)."""
         check_is_fitted(self, "kinds_")
-        return self._encoding.n_numbers
+        return len(self._encoding.components() or self._encoding.layout.number_names())
 
     def get_feature_names_out(self, input_features: ArrayLike = None) -> Array:
         """Names of the columns of `transform`; `input_features`, if given, are those of fit."""
@@ -226,10 +224,11 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     @classmethod
     def from_dict(cls, data: dict[str, Any], arrays: dict[str, Array]) -> TablePreprocessor:
         """The preprocessor that `to_dict` described. Nothing is imported or called by a name from the data."""
-        from pellucid.estimators.storage import Reader, classes
+        from pellucid.estimators.storage import Reader
+        from pellucid.estimators.stored_classes import CLASSES
 
         try:
-            reader = Reader(arrays, {}, "these data", classes())
+            reader = Reader(arrays, {}, "these data", CLASSES)
             preprocessor = cls(**{name: reader.read(value) for name, value in data["params"].items()})
             check_parameters(preprocessor)
             preprocessor.__dict__.update({name: reader.read(value) for name, value in data["learned"].items()})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.decomposition import PCA
@@ -12,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.amounts import check_number
 from pellucid.data.types import Array, ArrayLike, Floats
 from pellucid.estimators.inputs import checked_weights
-
-SCALINGS = ("robust", "standard", "quantile", "pca", "whiten", "centre", None)
 
 
 def weighted_quantiles(x: Floats, shares: tuple[float, ...], weights: Array | None = None) -> Floats:
@@ -59,8 +59,6 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weights = None if sample_weight is None else checked_weights(sample_weight, len(x))
         if weights is not None:
             x, weights = x[weights > 0], weights[weights > 0]
-            if not len(x):
-                raise ValueError("all sample weights are 0: nothing is left to learn from")
         low, self.center_, high = weighted_quantiles(x, (0.25, 0.5, 0.75), weights)
         width = high - low
         reach = 0.5 * (x.max(axis=0) - x.min(axis=0))
@@ -84,40 +82,34 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def make_scalers(scaling: str | None, rows: int) -> list[TransformerMixin]:
-    """Transformers, one after the other, for the numeric columns.
+SCALERS: dict[str | None, Callable[[int], list[TransformerMixin]]] = {
+    "robust": lambda rows: [SmoothRobustScaler()],
+    "standard": lambda rows: [StandardScaler()],
+    "quantile": lambda rows: [
+        QuantileTransformer(
+            n_quantiles=min(max(min(rows // 30, 1000), 10), rows),
+            output_distribution="normal",
+            subsample=100_000,
+            random_state=0,
+        )
+    ],
+    "pca": lambda rows: [StandardScaler(), PCA(svd_solver="full")],
+    "whiten": lambda rows: [StandardScaler(), PCA(whiten=True, svd_solver="full")],
+    "centre": lambda rows: [StandardScaler(with_std=False)],
+    None: lambda rows: [],
+}
+"""By the parameter `scaling`: transformers, one after the other, for the numeric columns of so many rows.
 
-    "centre" only subtracts the mean; "pca" turns standardised columns so that they are uncorrelated; "whiten" also
-    gives each the variance 1.
-    """
-    match scaling:
-        case None:
-            return []
-        case "robust":
-            return [SmoothRobustScaler()]
-        case "standard":
-            return [StandardScaler()]
-        case "centre":
-            return [StandardScaler(with_std=False)]
-        case "quantile":
-            quantiles = min(max(min(rows // 30, 1000), 10), rows)
-            return [
-                QuantileTransformer(
-                    n_quantiles=quantiles, output_distribution="normal", subsample=100_000, random_state=0
-                )
-            ]
-        case "pca" | "whiten":
-            return [StandardScaler(), PCA(whiten=scaling == "whiten", svd_solver="full")]
-    raise ValueError(f"scaling is one of {', '.join(map(repr, SCALINGS))}, got {scaling!r}")
+"centre" only subtracts the mean; "pca" turns standardised columns so that they are uncorrelated; "whiten" also gives
+each the variance 1.
+"""
 
 
 def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array | None = None) -> Array:
     """Fit them one after the other; returns X scaled. Weights count where a scaler has a use for them."""
     for scaler in scalers:
-        if isinstance(scaler, StandardScaler | SmoothRobustScaler):
-            scaler.fit(X, sample_weight=sample_weight)
-        else:
-            scaler.fit(X)
+        counting = isinstance(scaler, StandardScaler | SmoothRobustScaler)
+        scaler.fit(X, **({"sample_weight": sample_weight} if counting else {}))
         if isinstance(scaler, PCA):  # directions without variance would be whitened into noise
             spread = scaler.explained_variance_
             rank = int(np.sum(spread > 1e-10 * max(float(spread[0]), 1e-300)))

@@ -10,17 +10,13 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from pellucid.data.splits import by_fraction_of_classes
 from pellucid.data.types import Array, ArrayLike
-from pellucid.data.weights import joint
 from pellucid.estimators.class_target import ClassTarget, target_of
 from pellucid.estimators.classifier import ClassShell, MLPClassifier
-from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.number_target import NumberTarget, number_target, standard_units
 from pellucid.estimators.regressor import MLPRegressor, NumberShell
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.columns import is_missing
-from pellucid.estimators.tables.parameters import TableClassParameters, TableNumberParameters
-from pellucid.estimators.tables.recipe import CLASSES, NUMBERS
-from pellucid.estimators.target import Target
+from pellucid.estimators.tables.recipe import CLASSES, NUMBERS, TableClassParameters, TableNumberParameters
 
 LARGEST = 1e300
 """Targets up to which predictions have room."""
@@ -63,22 +59,8 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
             )
         return target_of(classes, False, self.loss, self.label_smoothing)
 
-    def _weighed(self, target: Target, y: Array, weights: Array | None) -> Array | None:
-        assert isinstance(target, ClassTarget)
-        return joint(weights, target.row_weights(y, self.class_weight))
-
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
         return by_fraction_of_classes(np.unique(y, return_inverse=True)[1], self.validation_fraction, rng)
-
-    @property
-    def _wants_temperature(self) -> bool:
-        return bool(self.calibrated)
-
-    def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> TabularMLPClassifier:
-        """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""
-        scores, labels = self.logits(X), self._checked_target(y)
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
-        return self._calibrate(scores, labels, weights)
 
     @property
     def estimator_(self) -> MLPClassifier:
@@ -139,10 +121,6 @@ class TabularMLPRegressor(TableNumberParameters, NumberShell, BaseTabularMLP):
         mixed = rng.permutation(len(y))
         count = int(np.ceil(self.validation_fraction * len(y)))
         return np.sort(mixed[count:]), np.sort(mixed[:count])
-
-    def calibrate(self, X: ArrayLike, y: ArrayLike) -> TabularMLPRegressor:
-        """Learn the size of errors from rows that were not trained on, for `predict_interval`."""
-        return self._calibrate(self.logits(X), self._checked_target(y))
 
     @property
     def estimator_(self) -> MLPRegressor:

@@ -1,4 +1,4 @@
-"""What was learned, as older files have it, turned into what the classes hold today."""
+"""What may be in a file of an estimator: classes by name, and what they hold today of what older files have."""
 
 from __future__ import annotations
 
@@ -6,20 +6,50 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pellucid.estimators.calibration import Calibration
+from sklearn.decomposition import PCA
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransformer, RobustScaler, StandardScaler
+
+from pellucid import estimators
 from pellucid.estimators.class_target import ClassTarget
-from pellucid.estimators.classifier import MLPClassifier
-from pellucid.estimators.compat import COMPAT
+from pellucid.estimators.convergence import Curves
 from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
 from pellucid.estimators.fitted import Fitted
+from pellucid.estimators.mlp_parameters import COMPAT
 from pellucid.estimators.number_target import NumberTarget, Units
-from pellucid.estimators.parameters import Parameters
-from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.tables.encoding import Encoding
 from pellucid.estimators.tables.layout import Layout
-from pellucid.estimators.tables.tabular import TabularMLPClassifier, TabularMLPRegressor
-from pellucid.estimators.target import Target
+from pellucid.estimators.target import Calibration, Target
+from pellucid.train.model import Progress
 
+OURS = [one for one in vars(estimators).values() if isinstance(one, type) and not issubclass(one, Warning)]
+TRANSFORMERS = (
+    MissingIndicator,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PCA,
+    QuantileTransformer,
+    RobustScaler,
+    SimpleImputer,
+    StandardScaler,
+)
+RECORDS = (
+    Calibration,
+    ClassOutputs,
+    ClassTarget,
+    Curves,
+    Encoding,
+    Fitted,
+    Layout,
+    NumberOutputs,
+    NumberTarget,
+    Progress,
+    Units,
+)
+CLASSES: dict[str, type] = {one.__name__: one for one in (*OURS, *TRANSFORMERS, *RECORDS)}
+"""Our estimators and their parts, and the transformers they use."""
+
+State = dict[str, Any]
 LAYOUT = {
     "names": "_names",
     "named": "_named",
@@ -42,7 +72,7 @@ ENCODING = {
 DERIVED = ("_order", "_embedded", "embedding_sizes_")
 
 
-def _table_preprocessor(state: dict[str, Any]) -> dict[str, Any]:
+def _table_preprocessor(state: State) -> State:
     if "_names" not in state:
         return state
     layout = Layout(**{field: state[name] for field, name in LAYOUT.items()})
@@ -51,10 +81,7 @@ def _table_preprocessor(state: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name not in old} | {"_encoding": encoding}
 
 
-COLUMNS = ("n_features_in_", "feature_names_in_")
-
-
-def _network(state: dict[str, Any]) -> dict[str, Any]:
+def _network(state: State) -> State:
     """An MLPClassifier or MLPRegressor that kept all it knew as attributes of its own."""
     if "model_" not in state:
         return state
@@ -75,44 +102,40 @@ def _network(state: dict[str, Any]) -> dict[str, Any]:
         drawn=state["_drawn"],
         calibration=Calibration(told.get("temperature", 1.0), told.get("residuals")),
     )
-    return _parameters(state, MLPClassifier if "classes_" in state else MLPRegressor) | {"_fitted": fitted}
+    return _parameters(state) | {"_fitted": fitted}
 
 
-def _table(state: dict[str, Any]) -> dict[str, Any]:
+def _table(state: State) -> State:
     """A table estimator with another estimator inside."""
     if "estimator_" not in state:
         return state
     fitted = state["estimator_"].fitted
-    kind: type[Parameters] = TabularMLPClassifier
     if "_shift" in state:
-        kind, units = TabularMLPRegressor, Units(state["_shift"], state["_factor"])
-        fitted = replace(fitted, target=replace(fitted.target, units=units))
-    return _parameters(state, kind) | {"_fitted": fitted, "preprocessor_": state["preprocessor_"]}
+        fitted = replace(fitted, target=replace(fitted.target, units=Units(state["_shift"], state["_factor"])))
+    return _parameters(state) | {"_fitted": fitted, "preprocessor_": state["preprocessor_"]}
 
 
-def _parameters(state: dict[str, Any], kind: type[Parameters]) -> dict[str, Any]:
-    return {name: value for name, value in state.items() if name in kind.declared or name in COLUMNS}
+def _parameters(state: State) -> State:
+    """Without what was learned, but the columns."""
+    columns = ("n_features_in_", "feature_names_in_")
+    return {name: value for name, value in state.items() if name in columns or name == name.strip("_")}
 
 
-def _bagged_classifier(state: dict[str, Any]) -> dict[str, Any]:
+def _ensemble(state: State) -> State:
     if "_multilabel" in state:
         state["_reading"] = ClassOutputs(state.pop("classes_"), state.pop("_multilabel"))
-    return state
-
-
-def _bagged_regressor(state: dict[str, Any]) -> dict[str, Any]:
-    if "_columns" in state:
+    elif "_columns" in state:
         state["_reading"] = NumberOutputs(state.pop("_columns"))
     return state
 
 
-UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+UPGRADES: dict[str, Callable[[State], State]] = {
     "MLPClassifier": _network,
     "MLPRegressor": _network,
     "TabularMLPClassifier": _table,
     "TabularMLPRegressor": _table,
-    "BaggedMLPClassifier": _bagged_classifier,
-    "BaggedMLPRegressor": _bagged_regressor,
+    "BaggedMLPClassifier": _ensemble,
+    "BaggedMLPRegressor": _ensemble,
     "TablePreprocessor": _table_preprocessor,
 }
 """By the name of the class: from the attributes or fields in a file to those that the class has now."""
