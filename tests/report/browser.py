@@ -121,10 +121,10 @@ class Browser:
         """Two frames later."""
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
-    def press(self, key: str, code: int) -> None:
+    def press(self, key: str, code: int, text: str = "") -> None:
         """A key, as a person presses it."""
-        for kind in ("rawKeyDown", "keyUp"):
-            self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+        for kind in ("keyDown" if text else "rawKeyDown", "keyUp"):
+            self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text=text)
 
     def picture(self, path: Path, *, whole: bool = True) -> None:
         """A PNG of the page."""

@@ -16,7 +16,10 @@ SHOWN = 10
 """Units of a layer that are all drawn; of more, the first and the last four."""
 
 GAP, LIFT, RADIUS = 172, 21, 6.5
-"""Pixels between layers and between units, and the size of a unit."""
+"""Pixels between layers (at most) and between units, and the size of a unit."""
+
+NARROWEST, WIDTH = 118, 900
+"""Pixels between layers at least, and of the whole drawing where they allow it."""
 
 EDGES = 1200
 """Lines between two layers at most."""
@@ -63,8 +66,9 @@ def drawing(
     right = 120 if outputs and len(outputs) == layers[-1].units <= SHOWN else 80
     tallest = max(len(units) for units in columns)
     middle, bottom = 24 + (tallest - 1) * LIFT / 2, 24 + (tallest - 1) * LIFT + 34
-    width, height = left + right + GAP * (len(layers) - 1), bottom + 74
-    xs = [float(left + GAP * i) for i in range(len(layers))]
+    step = min(GAP, max(NARROWEST, (WIDTH - left - right) // max(len(layers) - 1, 1)))
+    width, height = left + right + step * (len(layers) - 1), bottom + 74
+    xs = [float(left + step * i) for i in range(len(layers))]
     places = [
         [(x, middle + (k - (len(units) - 1) / 2) * LIFT) for k in range(len(units))]
         for x, units in zip(xs, columns, strict=True)
@@ -75,7 +79,7 @@ def drawing(
         parts += _edges(columns[i - 1], places[i - 1], columns[i], places[i], weight)
     for i, stage in enumerate(layers):
         parts += _dots(columns[i], places[i])
-        parts += _words(stage, xs[i], bottom, first=i == 0)
+        parts += _words(stage, xs[i], bottom, step // 7, first=i == 0)
     if inputs and layers[0].units <= SHOWN:
         parts += [
             _text(x - 14, y + 4, _cut(str(name), 16), "end", "small", title=str(name))
@@ -135,7 +139,7 @@ def _dots(units: list[int | None], places: list[Place]) -> list[str]:
     ]
 
 
-def _words(stage: Stage, x: float, top: float, *, first: bool) -> list[str]:
+def _words(stage: Stage, x: float, top: float, room: int, *, first: bool) -> list[str]:
     lines = [
         (stage.name, "name"),
         (f"{stage.units:,} {'columns' if first else 'units' if stage.units > 1 else 'unit'}", ""),
@@ -143,7 +147,7 @@ def _words(stage: Stage, x: float, top: float, *, first: bool) -> list[str]:
     lines += [(", ".join(stage.notes), "small")] if stage.notes else []
     lines += [(f"{stage.count:,} parameters", "small")] if stage.count else []
     return [
-        _text(x, top + 16 * k, _cut(words, 24), "middle", kind, title=words) for k, (words, kind) in enumerate(lines)
+        _text(x, top + 16 * k, _cut(words, room), "middle", kind, title=words) for k, (words, kind) in enumerate(lines)
     ]
 
 

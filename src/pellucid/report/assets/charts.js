@@ -4,7 +4,12 @@ const colours = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)"
 const dashes = [null, "6,3", "2,3"];
 const colour = (i) => colours[i % colours.length];
 const dash = (i) => dashes[Math.floor(i / colours.length) % dashes.length];
-const short = (value) => (value === null || value === undefined ? "–" : Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 1e-3) ? d3.format(".2~e")(value) : d3.format(".3~g")(value));
+function short(value) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return d3.format(".2~e")(value);
+  return d3.format(size >= 1000 ? ",.0f" : ".3~g")(value);
+}
 const percent = (value) => (value === null ? "–" : value > 0 && value < 0.001 ? "<0.1 %" : `${d3.format(value > 0 && value < 0.1 ? ".1~f" : ".0f")(100 * value)} %`);
 const cut = (words, limit) => (words.length <= limit ? words : `${words.slice(0, limit - 1)}…`);
 const readable = { loss: "training loss", val_loss: "validation loss" };
@@ -80,20 +85,19 @@ const charts = {
     return lines(data.losses, width, 280, { x: { label: "epoch" }, y: { label: "loss", type: logWhere(data.losses, 30) }}, marks);
   },
   scores: (data, width) => lines(data.scores.map((line) => ({ ...line, name: line.name.replace(/^val_/, "validation ") })), width, 280, { x: { label: "epoch" }, y: { label: "score" }}),
-  rate: (data, width) => lines([{ ...data.rates, name: "learning rate" }], width, 200, { x: { label: "epoch" }, y: { label: "learning rate", type: logWhere([data.rates], 30), tickFormat: short }, marginLeft: 58 }),
-  norm: (data, width) => lines([{ name: "gradient norm", x: data.steps, y: data.gradient_norm }], width, 200, { x: { label: "step" }, y: { label: "norm of the gradient", type: logWhere([{ y: data.gradient_norm }], 30), tickFormat: short }, marginLeft: 58 }),
+  rate: (data, width) => lines([{ ...data.rates, name: "learning rate" }], width, 200, { x: { label: "epoch" }, y: { label: null, type: logWhere([data.rates], 30), tickFormat: short }, marginLeft: 58, marginTop: 12 }),
+  norm: (data, width) => lines([{ name: "gradient norm", x: data.steps, y: data.gradient_norm }], width, 200, { x: { label: "step" }, y: { label: null, type: logWhere([{ y: data.gradient_norm }], 30), tickFormat: short }, marginLeft: 58, marginTop: 12 }),
   // what every layer shows over time; the data are those of all layers
   series(data, width, element) {
     const what = element.dataset.key;
     const series = data.layers.map((layer) => ({ name: layer.name, x: data.steps, y: layer[what] })).filter((one) => one.y.some((v) => v !== null));
-    const share = ["dead", "saturated", "rank"].includes(what);
-    const label = { dead: "dead units", saturated: "saturated", spread: "deviation of activations", gradient: "size of the gradient", update: "step / weights", rank: "effective rank / units" }[what];
-    const log = ["gradient", "update"].includes(what) ? "log" : what === "spread" ? logWhere(series, 30) : "linear";
+    const share = ["dead", "saturated"].includes(what);
+    const log = ["gradient", "update"].includes(what) ? "log" : ["spread", "rank"].includes(what) ? logWhere(series, 30) : "linear";
     const top = share ? Math.max(0.1, Math.min(1, 1.15 * (d3.max(series, (one) => d3.max(one.y)) ?? 0))) : undefined;
     const marks = what === "update" ? [Plot.ruleY([1e-3], { stroke: "var(--quiet)", strokeDasharray: "4,3" })] : [];
-    const y = { label, type: log };
+    const y = { label: null, type: log };
     if (share) Object.assign(y, { domain: [0, top], tickFormat: percent, ticks: 5 });
-    return lines(series, width, 220, { x: { label: "step" }, y, marginLeft: 56 }, marks);
+    return lines(series, width, 220, { x: { label: "step" }, y, marginLeft: 56, marginTop: 12 }, marks);
   },
   confusion(data, width) {
     const n = data.labels.length;
@@ -267,7 +271,7 @@ const charts = {
     const [paper, ink] = ["--card", "--c1"].map((name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim());
     const values = layer.open.flatMap((line) => Array.from(line, Number));
     return plot(width, Math.max(110, Math.min(200, 60 + 5 * looks)), {
-      marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: "~s" },
+      marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: "," },
       y: { label: "step", domain: [looks, 0], ticks: Math.min(looks, 4), tickFormat: (k) => short(data.steps[Math.min(looks - 1, Math.max(0, Math.round(k)))]) },
       color: { type: "linear", domain: [0, 9], range: [paper, ink] },
       marks: [Plot.raster(values, { width: layer.units, height: looks, x1: 0, x2: layer.units, y1: 0, y2: looks, fill: Plot.identity, imageRendering: "pixelated" }), Plot.frame({ stroke: "var(--line)" })],
@@ -299,11 +303,11 @@ function histogram(frames, look, width, label, hue, fixed) {
   const domain = fixed ? frames.limits : [frames.low[look], frames.high[look]];
   return Plot.plot({
     width, height: 92, marginTop: 6, marginBottom: 20, marginLeft: 8, marginRight: 8, ariaLabel: label,
-    x: { domain, ticks: 5, tickFormat: short, label: null, tickSize: 3 }, y: { domain: [0, 1.08 * (d3.max(bars(look), (bar) => bar.y) || 1)], axis: null },
+    x: { domain, ticks: 5, tickFormat: short, label: null, tickSize: 3 }, y: { domain: [0, 1.08 * (d3.max(bars(look), (bar) => bar.y) || 1)], type: "sqrt", axis: null },
     marks: [
       domain[0] < 0 && domain[1] > 0 ? Plot.ruleX([0], { stroke: "var(--line)" }) : null,
       Plot.areaY(outline(look), { x: "x", y1: 0, y2: "y", fill: hue, fillOpacity: 0.75, clip: true }),
-      frames.shares.length > 1 && look > 0 ? Plot.line(outline(0), { x: "x", y: "y", stroke: "var(--quiet)", strokeWidth: 1.1, clip: true }) : null,
+      frames.shares.length > 1 && look > 0 && frames.zeros[look] < 1 ? Plot.line(outline(0), { x: "x", y: "y", stroke: "var(--quiet)", strokeWidth: 1.1, clip: true }) : null,
       Plot.ruleY([0], { stroke: "var(--quiet)" }),
     ],
   });

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pellucid.markup import plural
 from pellucid.report.numbers.bins import histogram
 from pellucid.report.rows import Sample, column, missing, numeric, word
 
@@ -64,15 +65,18 @@ class Data:
         words = []
         scales = np.array([c.std for c in self.columns if np.isfinite(c.std) and c.std > 0])
         if len(scales) > 1 and scales.max() > 100 * scales.min():
+            factor = float(f"{scales.max() / scales.min():.2g}")
             widest = max((c for c in self.columns if np.isfinite(c.std)), key=lambda c: c.std)
             words.append(
-                f"Scales differ by a factor of {scales.max() / scales.min():.0f} (“{widest.name}” is widest): scale "
-                "the columns, or use an estimator that does."
+                f"Scales differ by a factor of {factor:,.0f} (“{widest.name}” is widest): a StandardScaler or a "
+                "TabularMLP evens them out."
             )
         holes = [c for c in self.columns if c.missing > 0]
         if holes:
             worst = max(holes, key=lambda c: c.missing)
-            words.append(f"{len(holes)} columns have holes, “{worst.name}” most ({worst.missing:.1%} missing).")
+            words.append(
+                f"{plural(len(holes), 'column')} with holes, “{worst.name}” most of all ({worst.missing:.1%} missing)."
+            )
         fixed = [c.name for c in self.columns if c.distinct == 1]
         if fixed:
             words.append(f"Always the same: {', '.join(f'“{name}”' for name in fixed[:4])}.")

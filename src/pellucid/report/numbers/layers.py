@@ -68,7 +68,7 @@ class LayerFrames:
     update: Any  # size of the update over that of the weights
     dead: Any  # share of units
     saturated: Any  # share of rows and units
-    rank: Any  # effective rank over units
+    rank: Any  # effective rank
     open: Any  # (looks, units): the share of rows for which a unit passes gradients on; None without activation
 
     @property
@@ -141,7 +141,7 @@ def _layer(looks: list[LayerLook]) -> LayerFrames:
         _numbers(look.update_ratio for look in looks),
         _numbers(len(look.dead) / look.units if acts else None for look in looks),
         _numbers(look.saturated for look in looks),
-        _numbers(look.rank / look.units if look.units > 1 else None for look in looks),
+        _numbers(look.rank if look.units > 1 else None for look in looks),
         np.stack(slopes) if all(slope is not None for slope in slopes) else None,
     )
 
@@ -167,8 +167,15 @@ def _frames(statistics: list[Statistics | None]) -> Frames | None:
         _numbers(None if each is None else each.zeros for each in statistics),
         _numbers(None if each is None else each.mean for each in statistics),
         _numbers(None if each is None else each.std for each in statistics),
-        (min(low for low, _ in fine), max(high for _, high in fine)),
+        _limits(np.array(fine)),
     )
+
+
+def _limits(scales: Any) -> tuple[float, float]:
+    """Limits for all looks; one that is far wider than most is cut.   (looks, 2) -> low, high"""
+    usual = float(np.median(np.abs(scales).max(axis=1)))
+    low, high = max(float(scales[:, 0].min()), -2.5 * usual), min(float(scales[:, 1].max()), 2.5 * usual)
+    return (low, high) if high > low else (float(scales[:, 0].min()), float(scales[:, 1].max()))
 
 
 def _scale(each: Statistics) -> tuple[float, float]:

@@ -40,7 +40,8 @@ def histograms(
             ax.set_xlim(*frames.limits)
         else:  # gradients shrink: each look has its own scale
             ax.set_xlim(frames.low[look], frames.high[look])
-        ax.set_ylim(0.0, 1.1 * float(frames.densities(look).max()))
+        ax.set_yscale("function", functions=(np.sqrt, np.square))  # so that tails are seen
+        ax.set_ylim(0.0, 1.1 * (float(frames.densities(look).max()) or 1.0))
         zeros = float(frames.zeros[look])
         ax.set_title(f"{layer.name}{f', {zeros:.0%} zeros' if zeros > 0 else ''}", fontsize=10, loc="left")
         ax.set_yticks([])
@@ -76,8 +77,8 @@ def update_sizes(thing: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def ranks(thing: Any, *, ax: Axes | None = None) -> Axes:
-    """The effective rank of the activations over the number of units, over the steps."""
-    return _series(looked(thing), "rank", "effective rank / units", ax, share=True)
+    """The effective rank of the activations of each layer, over the steps."""
+    return _series(looked(thing), "rank", "effective rank", ax)
 
 
 def units(thing: Any, layer: str | None = None, *, ax: Axes | None = None) -> Axes:

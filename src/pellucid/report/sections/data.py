@@ -69,4 +69,8 @@ def _row(place: int, each: Column) -> tuple[object, ...]:
 
 def _number(value: float, scale: float) -> str:
     """A number; one that is 0 but for roundings is 0."""
-    return "" if value != value else short(0.0 if abs(value) < 1e-9 * scale else value)
+    if value != value:
+        return ""
+    if 1000 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
+    return short(0.0 if abs(value) < 1e-9 * scale else value)

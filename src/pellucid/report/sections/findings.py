@@ -38,12 +38,12 @@ def findings_section(findings: Sequence[Finding] | None, trouble: str = "") -> S
         )
         return Section("findings", "Findings", body, mark="✓")
     serious = sum(finding.severity != "note" for finding in findings)
-    lead = (
-        f"{_counted(findings)}, the likeliest cause first. Repair the first one and look again: the others may go "
-        "with it."
-        if serious
-        else f"{_counted(findings)}: nothing that must be repaired."
-    )
+    if not serious:
+        lead = f"{_counted(findings)}: nothing that must be repaired."
+    elif len(findings) == 1:
+        lead = f"{_counted(findings)}. Repair it and look again."
+    else:
+        lead = f"{_counted(findings)}, the likeliest cause first. Repair it and look again: the others may go with it."
     cards = [_card(finding, pictured=i < PICTURED) for i, finding in enumerate(findings)]
     return Section("findings", "Findings", joined([paragraph(lead), *cards]), mark=str(serious) if serious else "")
 
@@ -101,12 +101,12 @@ def _picture(finding: Finding) -> Markup | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    figure = Figure(figsize=(4.6, 3.0), layout="constrained", dpi=150)
+    figure = Figure(figsize=(5.4, 4.0), layout="constrained", dpi=130)
     FigureCanvasAgg(figure)
     assert finding.figure is not None
     finding.figure(figure.add_subplot())
     file = io.BytesIO()
     figure.savefig(file, format="png")
     source = f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
-    picture = element("img", src=source, alt=f"What was measured: {finding.code}", width="460", height="300")
+    picture = element("img", src=source, alt=f"What was measured: {finding.code}", width="540", height="400")
     return Markup(picture.removesuffix("</img>"))

@@ -65,7 +65,7 @@ def _histograms(seen: Inside) -> Markup:
     words = (
         "What to notice: activations should be spread out, not heaped at one place (dead) or at the ends (saturated); "
         "gradients should have about the same width in every layer. Numbers that are exactly 0 are counted in words, "
-        "not drawn."
+        "not drawn; heights are on a root scale, so that tails are seen."
     )
     return joined([controls, element("div", *rows, class_="layers", id="histograms"), paragraph(words, class_="quiet")])
 
@@ -91,7 +91,6 @@ def _row(place: int, layer: LayerFrames, *, backward: bool) -> Markup:
 
 
 def _over_time(seen: Inside) -> list[Markup | None]:
-    last = {layer.name: layer for layer in seen.layers}
     worst = max(seen.layers, key=lambda layer: float(np.nan_to_num(layer.dead[-1])))
     full = max(seen.layers, key=lambda layer: float(np.nan_to_num(layer.saturated[-1])))
     dead, saturated = float(np.nan_to_num(worst.dead[-1])), float(np.nan_to_num(full.saturated[-1]))
@@ -112,22 +111,27 @@ def _over_time(seen: Inside) -> list[Markup | None]:
     fade = "Their deviation, layer by layer: signals should neither fade nor explode on their way."
     charts.append(chart("series", "spread", "Spread of activations", fade))
     if seen.backward:
-        gradients = {name: layer.gradient[-1] for name, layer in last.items() if np.isfinite(layer.gradient[-1])}
-        ratio = max(gradients.values()) / max(min(gradients.values()), 1e-300) if gradients else 1.0
-        together = (
-            "Root mean square at each layer (logarithmic). The lines should stay together: at the end the largest is "
-            f"{ratio:.3g} times the smallest."
-        )
+        charts.append(chart("series", "gradient", "Size of gradients", _about_gradients(seen)))
         pace = (
             "Size of a step over the size of the weights (logarithmic). About one in a thousand (dashed) is a good "
             "pace; ten times more shakes, a hundred times less sleeps."
         )
-        charts.append(chart("series", "gradient", "Size of gradients", together))
         charts.append(chart("series", "update", "Size of steps", pace))
     if any(np.isfinite(layer.rank).any() for layer in seen.layers):
-        span = "Effective rank over the number of units: how many directions they span. Near 0 they all say the same."
+        span = "Effective rank: how many directions the units of a layer span. At 1 they all say the same."
         charts.append(chart("series", "rank", "Rank", span))
     return charts
+
+
+def _about_gradients(seen: Inside) -> str:
+    sizes = {layer.name: float(layer.gradient[-1]) for layer in seen.layers if np.isfinite(layer.gradient[-1])}
+    lost = [name for name, size in sizes.items() if size == 0.0]
+    words = "Root mean square at each layer (logarithmic). The lines should stay together: at the end "
+    if lost:
+        return f"{words}nothing arrives at {', '.join(lost)}."
+    return (
+        f"{words}the largest is {max(sizes.values()) / min(sizes.values()):.3g} times the smallest." if sizes else words
+    )
 
 
 def _maps(seen: Inside) -> Markup:

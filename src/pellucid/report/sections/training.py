@@ -52,7 +52,7 @@ def training_section(
 
 def _about(norms: np.ndarray) -> str:
     fine = norms[np.isfinite(norms)]
-    usual, largest = float(np.median(fine)), float(fine.max())
+    usual, largest = float(np.median(fine)), float(fine[len(fine) // 4 :].max())  # the first steps may be large
     if usual > 0 and largest > 20 * usual:
         return (
             f"At its largest {short(largest)}, {largest / usual:.0f} times the usual: jumps; clipping would tame them."
