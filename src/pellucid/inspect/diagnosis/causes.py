@@ -49,7 +49,7 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
     What a check has measured to be a symptom (`explains` of its finding) goes before what faults usually explain.
     """
-    everything = sorted(findings, key=_place)
+    everything = sorted(promoted(list(findings)), key=_place)
     told = {code for finding in everything for code in finding.explains}
     roots: list[Finding] = []
     for finding in everything:
@@ -65,10 +65,31 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(roots, key=_place))
 
 
+SIZES = ("input-scale", "not-zero-centred")
+DAMAGE = ("saturated-units", "dead-units", "exploding-gradient", "vanishing-gradient")
+
+
+def promoted(findings: list[Finding]) -> list[Finding]:
+    """Inputs of an odd size that would be good to know are the cause where units are closed from the start."""
+    damaged = any(one.code in DAMAGE and one.severity != "note" and one.measured.get(FROM_START) for one in findings)
+    if not damaged:
+        return findings
+    return [
+        replace(one, severity="warning") if one.code in SIZES and one.column is not None else one for one in findings
+    ]
+
+
+FROM_START = "at the start"
+"""What checks of units call the share that is closed before the first step."""
+
+
 def _explains(root: Finding, other: Finding) -> bool:
     return root.severity != "note" and other.code in EXPLAINS.get(root.code, ())
 
 
-def _place(finding: Finding) -> tuple[int, int]:
+def _place(finding: Finding) -> tuple[int, float]:
     """Errors and warnings ahead of notes; among them what is nearer to the cause."""
-    return (0 if finding.severity != SEVERITIES[0] else 1, CODES[finding.code].rank)
+    rank = float(CODES[finding.code].rank)
+    if str(finding.measured.get("cause", "")).startswith("steps"):  # what a rate has done comes behind the rate
+        rank = CODES["rate-too-high"].rank + 0.5
+    return (0 if finding.severity != SEVERITIES[0] else 1, rank)

@@ -61,7 +61,7 @@ def metric(e: Evidence) -> list[Finding]:
     """Metrics that a constant answer serves as well, that point the wrong way, or are of another kind of target."""
     if e.misfit or not e.finite or not e.metrics or not e.trained or len(e.sample) < 8:
         return []
-    rows = e.sample if e.held is None else e.held
+    rows = e.sample
     names = [m.name for m in e.metrics]
     scores = _scores(e, rows.X)
     constant = np.broadcast_to(best_constant(e.model.loss, e.sample.y, e.scores_wanted), scores.shape).astype(scores.dtype)

@@ -135,7 +135,7 @@ _TABLE = (
         "What goes into a layer has a mean that is large beside its spread. The gradients of all weights of a unit then "
         "have the same sign, and descent zig-zags.",
         "K02: non-zero-centred outputs mean zig-zag paths",
-        12,
+        3,
     ),
     Code(
         "rate-too-high",

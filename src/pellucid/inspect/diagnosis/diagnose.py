@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import ShapeError
 from pellucid.inspect.diagnosis import classes, generalisation, gradients, inputs, labels, targets, training, units
 from pellucid.inspect.diagnosis.causes import ordered
 from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Diagnosis, Finding
 from pellucid.inspect.subject import Subject, subject
 from pellucid.markup import plural
-from pellucid.train import History, Model
+from pellucid.train import History
 
 Check = Callable[[Evidence], list[Finding]]
 
@@ -60,6 +59,8 @@ def diagnose(model: Any, X: Any, y: Any, history: History | None = None, validat
     'symmetric-units'
     """
     it, held, found = gathered(model, X, y, validation)
+    if it is None:
+        return Diagnosis(found, f"Diagnosis of {type(model).__name__}, not fitted")
     if not it.model.params:
         from pellucid.inspect.diagnosis.preflight import looked_at
 
@@ -81,7 +82,7 @@ def about(it: Subject, evidence: Evidence) -> str:
     return f"Diagnosis of {it.who} on {plural(len(it.X), 'row')}{trained}"
 
 
-def gathered(model: Any, X: Any, y: Any, validation: Any) -> tuple[Subject, tuple[Any, Any] | None, list[Finding]]:
+def gathered(model: Any, X: Any, y: Any, validation: Any) -> tuple[Subject | None, tuple[Any, Any] | None, list[Finding]]:
     """The subject on its finite rows, validation rows as it takes them, and what was found on the way."""
     if y is None:
         raise TypeError("diagnose needs y: the targets of the rows that the model was trained on")
@@ -92,15 +93,18 @@ def gathered(model: Any, X: Any, y: Any, validation: Any) -> tuple[Subject, tupl
             raise TypeError("diagnose: validation is a pair (X, y) of rows that the model was not trained on")
         try:
             other, more = cleaned(model, validation[0], validation[1])
-            held = (other.X, other.y)
+            held = None if other is None else (other.X, other.y)
             found += [] if found else more
         except (ValueError, TypeError):  # rows that do not fit: judged without them
             held = None
     return it, held, found
 
 
-def cleaned(model: Any, X: Any, y: Any) -> tuple[Subject, list[Finding]]:
-    """The subject; rows with inputs that are not finite are left out, and said."""
+def cleaned(model: Any, X: Any, y: Any) -> tuple[Subject | None, list[Finding]]:
+    """The subject; rows with inputs that are not finite are left out, and said.
+
+    None for an estimator that was never fitted, where missing values are the reason for it.
+    """
     try:
         return subject(model, X, y), []
     except ValueError as error:
@@ -108,16 +112,14 @@ def cleaned(model: Any, X: Any, y: Any) -> tuple[Subject, list[Finding]]:
         if table is None or np.isfinite(table).all():
             raise
         bad = ~np.isfinite(table)
-        if not isinstance(model, Model) and not bad.any():
-            raise
         good = np.flatnonzero(~bad.any(axis=1))
         names = [str(name) for name in getattr(X, "columns", [f"x{j}" for j in range(table.shape[1])])]
-        found = inputs.nan(int(bad.sum()), int(bad.any(axis=1).sum()), [names[j] for j in np.flatnonzero(bad.any(axis=0))])
+        columns = [names[j] for j in np.flatnonzero(bad.any(axis=0))]
+        found = inputs.nan(int(bad.sum()), int(bad.any(axis=1).sum()), columns)
+        if isinstance(error, AttributeError):  # scikit-learn's NotFittedError is both
+            return None, [found]
         if not len(good):
-            filled = np.where(bad, 0.0, table).reshape(np.shape(X))
-            return subject(model, filled, y), [found]
-        if isinstance(error, ShapeError) and "made for samples" in str(error):
-            raise
+            return subject(model, np.where(bad, 0.0, table).reshape(np.shape(X)), y), [found]
         return subject(model, rows_of(X, good), rows_of(y, good)), [found]
 
 

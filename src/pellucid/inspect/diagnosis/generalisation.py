@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pellucid import nn
@@ -23,6 +25,9 @@ from pellucid.inspect.diagnosis.trials import gain
 from pellucid.train import Model
 
 WORTH = 0.05
+"""Gains in units of what can be learned that are worth a word."""
+
+Change = Callable[[Model], Model]
 
 
 def capacity(e: Evidence) -> list[Finding]:
@@ -76,7 +81,10 @@ def overfitting(e: Evidence) -> list[Finding]:
     simpler = behind is not None and behind.beyond(0.05, 2.0)
     if gap < 0.1 or gap < 3.0 * error:
         return []
-    serious = (risen > 0.1 and risen > 2.0 * float(np.std(held) / np.sqrt(len(held))) / e.unit) or (simpler and gap > 0.2)
+    blur = float(np.std(np.diff(curve))) / e.unit if len(curve) >= 3 else 0.0  # from epoch to epoch
+    limits = (0.1, 3.0 * blur, 0.25 * float(np.min(curve)) / e.unit if len(curve) else 0.0)
+    worse_than_none = float(np.mean(held)) > float(np.mean(e.chance)) and gap > 0.3  # the mean of the target would have done better
+    serious = risen > max(limits) or (simpler and gap > 0.2) or worse_than_none
     measured: dict[str, float | int | str] = {
         "training loss": float(np.mean(own)),
         "validation loss": float(np.mean(held)),
@@ -140,24 +148,34 @@ def _penalty_share(e: Evidence) -> float:
     return value / max(abs(float(np.mean(e.losses))), 1e-30)
 
 
-def _held_back(e: Evidence, code: str, measured: dict[str, float | int | str], free: object, remedy: str, mended: object) -> list[Finding]:
+def _held_back(
+    e: Evidence, code: str, measured: dict[str, float | int | str], free: Change, remedy: str, mended: Change
+) -> list[Finding]:
+    """Trained on without the regulariser; or, where it has left nothing to train on, begun anew without it."""
     laboratory = e.laboratory
     now = laboratory.now
-    freed = laboratory.go_on(code, change=free)  # type: ignore[arg-type]
-    same = laboratory.go_on("go on")
+    freed, same = laboratory.go_on(code, change=free), laboratory.go_on("go on")
     inside, outside = gain(now.inside, freed.losses.inside, e.unit), gain(now.outside, freed.losses.outside, e.unit)
     beside = gain(same.losses.outside, freed.losses.outside, e.unit)
-    measured = {**measured, "gain without": inside.size, "on other rows": outside.size}
+    symptoms: tuple[str, ...] = ()
     if not (inside.beyond(WORTH) and outside.beyond(WORTH, 2.0) and beside.beyond(WORTH, 2.0)):
-        return []
+        if e.learned.beyond(0.2):
+            return []
+        freed, same = laboratory.begin(code, free), laboratory.begin("as it is")
+        inside, outside = gain(now.inside, freed.losses.inside, e.unit), gain(now.outside, freed.losses.outside, e.unit)
+        beside = gain(same.losses.outside, freed.losses.outside, e.unit)
+        if not (inside.beyond(WORTH) and outside.beyond(WORTH, 2.0) and beside.beyond(WORTH, 2.0)):
+            return []
+        symptoms = ("dead-units", "vanishing-gradient", "rate-too-high", "plateau", "capacity-too-small")
     return [
         Finding(
             code,
             "warning",
-            measured,
+            {**measured, "gain without": inside.size, "on other rows": outside.size},
             remedy=remedy,
-            repair=lambda: afresh(mended(e.model), e.it.X),  # type: ignore[operator]
+            repair=lambda: afresh(mended(e.model), e.it.X),
             weight=outside.size,
+            explains=symptoms,
         )
     ]
 
@@ -175,6 +193,7 @@ def stale(e: Evidence) -> list[Finding]:
     better = gain(e.losses, losses, e.unit)
     if not better.beyond(WORTH):
         return []
+    cured = better.size > 0.5 * max(e.behind.size, 0.0)  # most of what it lacks
     name, (shift, factor) = max(gaps.items(), key=lambda gap: gap[1][0] + gap[1][1])
     return [
         Finding(
@@ -185,6 +204,7 @@ def stale(e: Evidence) -> list[Finding]:
             layer=name,
             repair=lambda: mended_statistics(e),
             weight=better.size,
+            explains=("rate-too-high", "rate-too-low", "plateau", "too-few-epochs", "capacity-too-small") if cured else (),
         )
     ]
 

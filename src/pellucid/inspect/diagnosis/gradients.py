@@ -39,9 +39,14 @@ def flow(look: Look) -> dict[str, float]:
     }
 
 
+def starts_silent(look: Look) -> bool:
+    """Do the weights of the output start at 0? Then the first step goes to them alone, which is meant so."""
+    return look.layers[-1].weight.rms < 1e-12 and look.layers[-2].weight.rms > 1e-12
+
+
 def start(e: Evidence) -> list[Finding]:
     """A new network of this kind: what shrinks, what grows, and does another start (or activation) learn where it fails?"""
-    if e.start is None or len(e.start.layers) < 2:
+    if e.start is None or len(e.start.layers) < 2 or starts_silent(e.start):
         return []
     numbers = flow(e.start)
     back, differ = numbers["gradient, first over last"], numbers["rows differ by, last hidden"]
@@ -55,10 +60,11 @@ def start(e: Evidence) -> list[Finding]:
     if not shrinks and not grows and not own_start:
         return []
     saturates = any((layer.saturated or 0.0) > 0.3 for layer in hidden(e.start) if bounded(e, layer.name))
+    closed = any(len(layer.dead) > 0.5 * layer.units for layer in hidden(e.start) if not bounded(e, layer.name))
+    if (saturates and grows) or closed:
+        return []  # told by the units
     if grows and not shrinks:
         code = "exploding-gradient"
-        if saturates:
-            return []  # told by the units
     elif shrinks:
         code = "vanishing-gradient"
     else:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.inspect.diagnosis import views
-from pellucid.inspect.diagnosis.evidence import Evidence
+from pellucid.inspect.diagnosis.evidence import Evidence, labels_of
 from pellucid.inspect.diagnosis.finding import Finding
 from pellucid.inspect.diagnosis.reference import best_reference
 from pellucid.inspect.diagnosis.trials import gain
@@ -27,39 +27,65 @@ def noise(e: Evidence) -> list[Finding]:
 
 
 def _of_classes(e: Evidence) -> list[Finding]:
-    if e.labels is None:
+    if e.labels is None or e.behind.beyond(0.1):  # a network that has not learned what is easy: first things first
         return []
     labels, K = e.labels, max(int(e.labels.max()) + 1, 2)
     target = np.eye(K)[labels]
-    references = e.references if e.target.shape[1] == K else best_reference(_table(e), target)
-    best = references[0]
-    skill = 1.0 - float(np.mean(best.errors(target))) / max(float(np.mean(np.square(target - target.mean(0)))), 1e-12)
-    if skill < 0.15:
-        return []  # nothing is known of these rows: no label contradicts
-    said = best.loo if best.loo.shape[1] == K else np.concatenate([1.0 - best.loo, best.loo], axis=1)
-    ordered = np.sort(said, axis=1)
-    margin, winner = ordered[:, -1] - ordered[:, -2], said.argmax(axis=1)
-    sure: list[Any] = []
-    for c in range(K):  # of every class the surest, so that a large class does not hide the others
-        mine = np.flatnonzero(winner == c)
-        sure.extend(mine[np.argsort(-margin[mine])][: max(int(CONFIDENT * len(mine)), 1)] if len(mine) else [])
-    index = np.array(sure, np.int64)
-    wrong = winner[index] != labels[index]
-    share, error = float(wrong.mean()), float(np.sqrt(max(wrong.mean() * (1 - wrong.mean()), 1e-4) / len(index)))
-    if share - 2.0 * error < NOISE:
-        return []
+    best = (e.references if e.target.shape[1] == K else best_reference(_table(e), target))[0]
+    blind = np.mean(np.square(target - target.mean(axis=0)), axis=1)
+    if not gain(blind, best.errors(target), float(np.mean(blind)) or 1.0).beyond(0.08):
+        return []  # little is known of these rows: no label contradicts
+    sure, surest = _sure(best.loo, K, CONFIDENT), _sure(best.loo, K, 0.3 * CONFIDENT)
+    wrong, still = (best.loo.argmax(axis=1)[rows] != labels[rows] for rows in (sure, surest))
+    share, least = _at_least(wrong)
+    own = _own_opinion(e)
+    if least < NOISE or still.mean() < max(0.6 * share, NOISE) or (own is not None and own < NOISE):
+        return []  # near a border between classes mistakes grow rarer with distance; those of people do not
     return [
         Finding(
             "label-noise",
             "warning",
-            {"contradicted": share, "among surest rows": len(index), "first": int(index[wrong][0]), "reference": best.kind},
+            {"contradicted": share, "among surest rows": len(sure), "first": int(sure[wrong][0]), "reference": best.kind},
             remedy="# look at these rows first:\n"
-            f"rows = {index[wrong][:8].tolist()}\n"
+            f"rows = {sure[wrong][:8].tolist()}\n"
             'Model(net, nn.loss("cross_entropy", smoothing=0.1), penalty=nn.L2(1e-3)); train.EarlyStopping(10)',
             figure=views.bars({"sure and wrong": share, "limit": NOISE}, "Labels against a sure reference", "share"),
             weight=share,
         )
     ]
+
+
+def _sure(said: Any, K: int, part: float) -> Any:
+    """The rows that somebody is surest of: of every class some, so that a large class does not hide the others."""
+    ordered = np.sort(said, axis=1)
+    margin, winner = ordered[:, -1] - ordered[:, -2], said.argmax(axis=1)
+    rows: list[int] = []
+    for c in range(K):
+        mine = np.flatnonzero(winner == c)
+        rows.extend(mine[np.argsort(-margin[mine], kind="stable")][: max(int(part * len(mine)), 1)])
+    return np.array(rows, np.int64)
+
+
+def _at_least(wrong: Any) -> tuple[float, float]:
+    """The share, and what it is at least, two standard errors below."""
+    share = float(wrong.mean())
+    return share, share - 2.0 * float(np.sqrt(max(share * (1 - share), 1e-4) / len(wrong)))
+
+
+def _own_opinion(e: Evidence) -> float | None:
+    """How often validation rows contradict the network where it is surest; None unless it knows more than the reference."""
+    if e.held_behind is None or e.held_behind.size > -0.1:
+        return None
+    if e.held is None or len(e.held) < 40 or not e.model.loss.link.kind.gives_probabilities:
+        return None
+    labels, said = labels_of(e.model.loss, e.held.y), e.said(e.model, e.held.X)
+    if labels is None:
+        return None
+    said = np.concatenate([1.0 - said, said], axis=1) if said.shape[1] == 1 else said
+    if said.shape[1] < 2 or not np.isfinite(said).all():
+        return None
+    sure = _sure(said, said.shape[1], CONFIDENT)
+    return float(np.mean(said.argmax(axis=1)[sure] != labels[sure]))
 
 
 def _of_numbers(e: Evidence) -> list[Finding]:

@@ -15,7 +15,7 @@ from pellucid.inspect.diagnosis.causes import ordered
 from pellucid.inspect.diagnosis.diagnose import DATA, findings_of, gathered
 from pellucid.inspect.diagnosis.evidence import Evidence, subset
 from pellucid.inspect.diagnosis.finding import Diagnosis, Finding
-from pellucid.inspect.diagnosis.gradients import flow
+from pellucid.inspect.diagnosis.gradients import flow, starts_silent
 from pellucid.inspect.diagnosis.inputs import SIZE, scale
 from pellucid.inspect.diagnosis.remedies import afresh, scaled_rate, standardising, variant, with_usual_start, without_noise
 from pellucid.inspect.diagnosis.targets import scale as target_scale
@@ -46,7 +46,7 @@ def preflight(model: Any, X: Any, y: Any) -> Diagnosis:
     ('symmetric-units',)
     """
     it, _, found = gathered(model, X, y, None)
-    return looked_at(it, found)
+    return Diagnosis(found, f"Preflight of {type(model).__name__}") if it is None else looked_at(it, found)
 
 
 def looked_at(it: Subject, found: list[Finding]) -> Diagnosis:
@@ -113,7 +113,7 @@ def signals(start: Start) -> list[Finding]:
     """The first loss, and whether anything of the input arrives at the output, or of the gradient at the input."""
     e = start.evidence
     look = e.look
-    if look is None:
+    if look is None or (len(look.layers) > 1 and starts_silent(look)):
         return []
     numbers = flow(look)
     chance = float(np.mean(e.chance))

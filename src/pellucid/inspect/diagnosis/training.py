@@ -30,17 +30,23 @@ class Ways:
     high: Gain
     factor: float
     outside: Gain  # of the same rate, on rows that are not trained on
+    calmer: Gain  # of the lower rate beside the same one
+
+
+def count(e: Evidence) -> int:
+    """Steps of a trial: as many as the run had at most, so that it asks for twice the training and no more."""
+    return int(np.clip(e.curve.steps, 16, e.laboratory.steps))
 
 
 def ways(e: Evidence) -> Ways:
     """Trials from where the model stands."""
-    laboratory = e.laboratory
+    laboratory, steps = e.laboratory, count(e)
     now = laboratory.now
-    same = laboratory.go_on("go on")
-    low = laboratory.go_on("go on", rate=0.1)
+    same = laboratory.go_on("go on", steps=steps)
+    low = laboratory.go_on("go on", rate=0.1, steps=steps)
     best, factor = Gain(-np.inf, -np.inf), LADDER[0]
     for each in LADDER:
-        trial = gain(now.inside, laboratory.go_on("go on", rate=each).losses.inside, e.unit)
+        trial = gain(now.inside, laboratory.go_on("go on", rate=each, steps=steps).losses.inside, e.unit)
         if trial.size > best.size:
             best, factor = trial, each
         elif best.size > WORTH or not np.isfinite(trial.size):
@@ -51,6 +57,7 @@ def ways(e: Evidence) -> Ways:
         best,
         factor,
         gain(now.outside, same.losses.outside, e.unit),
+        gain(same.losses.inside, low.losses.inside, e.unit),
     )
 
 
@@ -79,7 +86,7 @@ def steps(e: Evidence) -> list[Finding]:
     measured |= {f"gain at {name}": float(np.clip(value, -9.0, 9.0)) for name, value in numbers.items()}
     figure = views.bars(
         {name: float(np.clip(value, -2.0, 2.0)) for name, value in numbers.items()},
-        f"What {e.laboratory.steps} more steps bring, by the rate",
+        f"What {count(e)} more steps bring, by the rate",
         "share of what can be learned",
     )
     return (
@@ -135,13 +142,12 @@ def _too_high(e: Evidence, way: Ways, measured: dict[str, float | int | str], fi
     """A tenth of the rate goes down from here, the rate itself does not; or it has ruined the network."""
     laboratory = e.laboratory
     if e.batch <= 8 and len(laboratory.inside) > 4 * e.batch:
-        large = laboratory.go_on("large batches", batch=16 * e.batch)
+        large = laboratory.go_on("large batches", batch=16 * e.batch, steps=count(e))
         by_batch = gain(laboratory.now.inside, large.losses.inside, e.unit)
-        beside = gain(laboratory.go_on("go on").losses.inside, large.losses.inside, e.unit)
+        beside = gain(laboratory.go_on("go on", steps=count(e)).losses.inside, large.losses.inside, e.unit)
         if by_batch.beyond(WORTH) and beside.beyond(0.5 * WORTH) and by_batch.size > 0.6 * way.low.size:
             return _batch_too_small(e, measured, by_batch)
-    slower = gain(laboratory.go_on("go on").losses.inside, laboratory.go_on("go on", rate=0.1).losses.inside, e.unit)
-    trembles = way.low.beyond(0.4 * WORTH) and slower.beyond(0.8 * WORTH) and e.behind.beyond(0.02)
+    trembles = way.low.beyond(0.4 * WORTH) and way.calmer.beyond(0.8 * WORTH) and e.behind.beyond(0.02)
     if trembles or (way.low.beyond(WORTH) and way.low.size > 2.0 * max(way.same.size, 0.0) + 0.02):
         return _rate(e, "rate-too-high", "warning", measured, 0.1, figure, way.low.size)
     ruined = not e.learned.beyond(0.1) or e.behind.beyond(0.1)
@@ -181,12 +187,12 @@ def _still_falling(e: Evidence, way: Ways, measured: dict[str, float | int | str
     laboratory = e.laboratory
     if per_epoch <= 4 and e.batch >= 64:
         small = max(e.batch // 16, 16)
-        epochs = max(laboratory.steps // per_epoch, 1)
-        count = min(max(len(laboratory.inside) * epochs // small, 8), laboratory.steps)
-        trial = laboratory.go_on("small batches", batch=small, steps=count)
+        epochs = max(count(e) // per_epoch, 1)
+        steps_of_small = min(max(len(laboratory.inside) * epochs // small, 8), laboratory.steps)
+        trial = laboratory.go_on("small batches", batch=small, steps=steps_of_small)
         by_batch = gain(laboratory.now.inside, trial.losses.inside, e.unit)
-        per_row = by_batch.size / (count * small)
-        if by_batch.beyond(WORTH) and per_row > 3.0 * max(way.same.size, 0.0) / (laboratory.steps * laboratory.batch):
+        per_row = by_batch.size / (steps_of_small * small)
+        if by_batch.beyond(WORTH) and per_row > 3.0 * max(way.same.size, 0.0) / (count(e) * laboratory.batch):
             return [
                 Finding(
                     "batch-too-large",
@@ -216,8 +222,8 @@ def _too_low(e: Evidence, way: Ways, measured: dict[str, float | int | str], fig
     """A larger rate goes much further from here."""
     if not way.high.beyond(WORTH) or way.high.size < 3.0 * max(way.same.size, 0.0):
         return []
-    outside = gain(e.laboratory.now.outside, e.laboratory.go_on("go on", rate=way.factor).losses.outside, e.unit)
-    if outside.size < 0.5 * WORTH:
+    outside = gain(e.laboratory.now.outside, e.laboratory.go_on("go on", rate=way.factor, steps=count(e)).losses.outside, e.unit)
+    if outside.size < (0.5 * WORTH if e.behind.beyond(0.03, 2.0) else 3.0 * WORTH):
         return []
     if isinstance(e.model.optimizer.rule.lr, Schedule) and len(e.curve.rates):
         measured["rate at the end"] = float(e.curve.rates[-1])

@@ -27,6 +27,9 @@ LEAST = 0.6
 SHARE = 0.05
 """Of the time of a fit that trials may take."""
 
+LIMIT = 3.0
+"""Units that a single row may count for in a standard error."""
+
 
 @dataclass(frozen=True, eq=False)
 class Losses:
@@ -53,15 +56,19 @@ class Gain:
 
 
 def gain(before: Any, after: Any, unit: float) -> Gain:
-    """How much smaller the losses are after than before, row by row."""
+    """How much smaller the losses are after than before, row by row.
+
+    A few rows with enormous losses do not blur the standard error: there no row counts for more than `LIMIT` units.
+    """
     if not np.isfinite(after).all():
         return Gain(-math.inf, -math.inf)
     if not np.isfinite(before).all():
         return Gain(math.inf, math.inf)
     with np.errstate(all="ignore"):
         differences = (np.asarray(before, np.float64) - np.asarray(after, np.float64)) / unit
-        mean, error = float(np.mean(differences)), float(np.std(differences) / math.sqrt(max(len(differences) - 1, 1)))
-    return Gain(mean, mean / max(error, 1e-12))
+        limited = np.clip(differences, -LIMIT, LIMIT)
+        error = float(np.std(limited) / math.sqrt(max(len(limited) - 1, 1)))
+    return Gain(float(np.mean(differences)), float(np.mean(limited)) / max(error, 1e-12))
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,7 +123,7 @@ def dead(e: Evidence) -> list[Finding]:
         Finding(
             "dead-units",
             severity,
-            {"dead": len(worst.dead), "of": worst.units, "dead at the start": at_start, "cause": cause},
+            {"dead": len(worst.dead), "of": worst.units, "at the start": at_start, "cause": cause},
             remedy=f'nn.mlp(hidden, outputs, activation="leaky_relu", bias=0.01)\n{_remedy(cause, e)}',
             layer=worst.name,
             repair=lambda: afresh(variant(e.model, net=with_activation(e.model.net, "leaky_relu", _rectifies)), e.it.X),
