@@ -10,16 +10,13 @@ import numpy as np
 from pellucid.amounts import check_whole
 from pellucid.data.rows import Batch
 from pellucid.engine import engine_named
-from pellucid.graph.core.dims import Dim
-from pellucid.graph.core.spec import Spec, spec_of
-from pellucid.graph.core.tree import tree_map
 from pellucid.graph.graph import Graph
-from pellucid.graph.record import record
 from pellucid.inspect.blocks import blocks
 from pellucid.inspect.look import Looks, Sight
 from pellucid.inspect.subject import column_names
 from pellucid.inspect.taps import tapped
 from pellucid.train import Callback, History
+from pellucid.train.loop.step import shared
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -82,14 +79,12 @@ class Watch(Callback):
         self.looks.add(raw, run.step, run.epoch, batch.rows)
 
     def _graph(self, run: Run, args: tuple[Any, ...]) -> Graph:
-        """The graph of a look, recorded once with the number of rows left open (and once more for weights)."""
+        """The graph of a look, with the number of rows left open; recorded once for equal tasks (and for weights)."""
         batch = args[1]
         if len(batch) not in self._graphs:
             watched = blocks(run.trainer.net, batch[0].shape[1:])
             self.looks.sight = Sight.of(watched, self.columns or column_names(int(np.prod(batch[0].shape[1:]))))
-            specs = [tree_map(_strong, arg) for arg in args]
-            specs[1] = tuple(Spec((Dim.symbol("n"), *array.shape[1:]), array.dtype) for array in batch)
-            self._graphs[len(batch)] = record(tapped(run.trainer, watched), *specs, name="look").simplify()
+            self._graphs[len(batch)] = shared(run.trainer, "look", tapped(run.trainer, watched), args)
         return self._graphs[len(batch)]
 
     def meaning(self) -> dict[str, Any]:
@@ -100,11 +95,6 @@ class Watch(Callback):
 
     def load(self, state: dict[str, Any]) -> None:
         self.every, self.looks = int(state["every"]), Looks.restored(state["looks"])
-
-
-def _strong(value: Any) -> Spec:
-    spec = spec_of(value)
-    return Spec(spec.shape, np.dtype(spec.dtype))
 
 
 def looks(history: History | Mapping[str, Any]) -> Looks:
