@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import pellucid.report as report
 from pellucid import Model, nn
+from pellucid.report import Stopwatch, report
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.cases import EVIL, evil_table, look_of, quiet, two_moons
 
@@ -44,7 +44,7 @@ def pages(tmp_path_factory):
 
 
 def _clock():
-    clock = report.Stopwatch()
+    clock = Stopwatch()
     clock.seconds = [0.3, 0.1, 0.1]
     return clock
 

@@ -200,10 +200,11 @@ def test_learning_curves_know_the_best_epoch():
     record = learning_curves(History(rows, ending="val_loss has not improved for 4 epochs"))
     assert (record.best, record.best_of, record.best_value) == (4, "validation loss", 1.0)
     assert not record.complete
-    assert "learn rows by heart" in record.caption
+    assert "learns rows by heart" in record.caption
     assert "has not improved" in record.caption
-    kept = learning_curves(History(rows), best=6)
-    assert (kept.best, kept.best_value) == (6, 3.0)
+    chosen = learning_curves(History(rows), kept=6)
+    assert (chosen.best, chosen.kept) == (4, 6)
+    assert "epoch 6 were kept" in chosen.caption
     assert learning_curves(History()) is None
 
 

@@ -1,9 +1,11 @@
 """The page: what is on it, for every kind of model; nothing of it is taken for HTML; the file is whole."""
 
+import importlib
 import json
 import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pellucid as pel
-import pellucid.report as report
 from pellucid import nn, optim
+from pellucid.report import report
 from pellucid.report.page import asset
 from pellucid.report.predictor import predictor
 from pellucid.report.rows import sample
@@ -197,7 +199,7 @@ def test_the_program_on_the_page_makes_the_same_model(moons):
         penalty=nn.L2(1e-4),
     ).initialize(2)
     for model in (moons.model, rich):
-        namespace: dict[str, object] = {"X": None, "y": None}
+        namespace: dict[str, Any] = {"X": None, "y": None}
         code = program(predictor(model), None).rpartition("history =")[0]
         exec(code, namespace)
         made = namespace["model"]
@@ -226,8 +228,10 @@ def test_validation_rows_are_a_pair(moons):
 
 
 def test_the_room_is_called_as_a_function(moons):
-    assert report.report is report
-    assert report.write(moons.model).title == "Model"
+    room: Any = importlib.import_module("pellucid.report")
+    assert room is report
+    assert room is pel.report
+    assert room(moons.model).title == "Model"
     for name in ("d3.min.js", "plot.umd.min.js"):
         assert "Copyright" in asset(name)[:120]
         assert name in asset("LICENCES.md")

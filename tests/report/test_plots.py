@@ -6,7 +6,7 @@ import pytest
 
 import pellucid as pel
 from pellucid import inspect
-from pellucid.report import plots
+from pellucid.report import plots, report
 from pellucid.report.numbers.layers import inside
 from pellucid.train import History
 from tests.report.cases import look_of, quiet, two_moons
@@ -81,14 +81,15 @@ def test_histograms_of_every_layer(moons):
 
 
 def test_partial_dependence_by_name_and_number(numbers, moons):
-    assert len(plots.partial_dependence(*numbers, columns=(1,))) == 1
-    flat = plots.partial_dependence(*numbers)
+    model, X, y = numbers
+    assert len(plots.partial_dependence(model, X, y, columns=(1,))) == 1
+    flat = plots.partial_dependence(model, X, y)
     assert [ax.get_title(loc="left") for ax in flat] == ["x0", "x1"]
     assert len(plots.partial_dependence(moons.model, moons.X, moons.y)) == 2
 
 
 def test_records_of_a_report_are_drawn(moons):
-    record = pel.report.write(moons.model, X=moons.X, y=moons.y, watch=moons.watch, findings=[]).numbers
+    record = report(moons.model, X=moons.X, y=moons.y, watch=moons.watch, findings=[]).numbers
     assert plots.roc(record["ranking"], ax=own_axes()).get_legend() is not None
     assert plots.dead_units(record["inside"], ax=own_axes()).get_ylabel() == "dead units"
     assert plots.learning_curves(record["learning"], ax=own_axes()).get_xlabel() == "epoch"
@@ -97,7 +98,7 @@ def test_records_of_a_report_are_drawn(moons):
 
 def test_dead_units_are_drawn_as_they_are():
     ax = plots.dead_units(inside([look_of(0), look_of(10)]), ax=own_axes())
-    assert [line.get_ydata().tolist() for line in ax.lines] == [[0.1, 0.1]] * 3
+    assert [np.asarray(line.get_ydata()).tolist() for line in ax.lines] == [[0.1, 0.1]] * 3
 
 
 def test_what_is_missing_is_said(moons):

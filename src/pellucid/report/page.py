@@ -25,7 +25,7 @@ from pellucid.report.numbers.residuals import residuals
 from pellucid.report.numbers.scores import Score, scores
 from pellucid.report.numbers.training import Stopwatch, learning_curves
 from pellucid.report.plain import block
-from pellucid.report.predictor import Predictor, last_step, predictor
+from pellucid.report.predictor import Predictor, kept_epoch, last_step, predictor
 from pellucid.report.rows import Sample, sample
 from pellucid.report.sections.data import data_section
 from pellucid.report.sections.findings import findings_section
@@ -195,8 +195,7 @@ def _findings(
 
 
 def _training(asked: Predictor, story: History | None, seen: Inside | None) -> Section:
-    best = getattr(last_step(asked.thing), "best_iter_", None) if len(asked.models) == 1 else None
-    curves = None if story is None else learning_curves(story, best if isinstance(best, int) else None)
+    curves = None if story is None else learning_curves(story, kept_epoch(asked.thing))
     return training_section(story, curves, seen, len(asked.models))
 
 

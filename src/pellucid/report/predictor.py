@@ -99,6 +99,13 @@ def last_step(thing: Any) -> Any:
             return thing
 
 
+def kept_epoch(thing: Any) -> int | None:
+    """The epoch whose parameters an estimator kept, where validation rows chose one."""
+    end = last_step(thing)
+    epoch = getattr(end, "best_iter_", None)
+    return int(epoch) if epoch is not None and getattr(end.fitted, "early", False) else None
+
+
 def networks(thing: Any) -> tuple[Model, ...]:
     """The networks inside a fitted estimator; () where there are none."""
     end = last_step(thing)

@@ -77,8 +77,13 @@ const charts = {
       marks.push(Plot.text([data.best], { x: (d) => d, frameAnchor: "top", dy: -12, text: () => `best epoch ${data.best}`, fill: "var(--quiet)" }));
       marks.push(Plot.dot([[data.best, data.best_value]], { r: 4.5, fill: "var(--ink)" }));
     }
+    if (data.kept !== null && data.kept !== data.best) {
+      marks.push(Plot.ruleX([data.kept], { stroke: "var(--c3)", strokeDasharray: "4,3" }));
+      const near = Math.abs(data.kept - data.best) < 0.25 * d3.max(data.losses, (line) => d3.max(line.x));
+      marks.push(Plot.text([data.kept], { x: (d) => d, frameAnchor: near ? "bottom" : "top", dy: near ? -6 : -12, dx: near ? 4 : 0, textAnchor: near ? "start" : "middle", text: () => `kept: epoch ${data.kept}`, fill: "var(--c3)" }));
+    }
     const last = d3.max(data.losses, (line) => d3.max(line.x));
-    if (!data.complete && last !== data.best) {
+    if (!data.complete && last !== data.best && last !== data.kept) {
       marks.push(Plot.ruleX([last], { stroke: "var(--quiet)", strokeDasharray: "1,3" }));
       if (last - (data.best ?? 0) > 0.25 * last) marks.push(Plot.text([last], { x: (d) => d, frameAnchor: "top", dy: -13, textAnchor: "end", text: () => "stopped", fill: "var(--quiet)" }));
     }
@@ -132,8 +137,8 @@ const charts = {
         marks: [
           Plot.line([[0, 0], [1, 1]], { stroke: "var(--quiet)", strokeDasharray: "4,3" }),
           Plot.ruleX(bins, { x: "predicted", y1: "low", y2: "high", stroke: "var(--c1)", strokeOpacity: 0.5, strokeWidth: 2 }),
-          Plot.line(bins, { x: "predicted", y: "observed", stroke: "var(--c1)", strokeWidth: 1.2, strokeOpacity: 0.6 }),
-          Plot.dot(bins, { x: "predicted", y: "observed", fill: "var(--c1)", r: "rows" }),
+          Plot.line(bins.filter((bin) => bin.rows >= 5), { x: "predicted", y: "observed", stroke: "var(--c1)", strokeWidth: 1.2, strokeOpacity: 0.6 }),
+          Plot.dot(bins, { x: "predicted", y: "observed", fill: (d) => (d.rows >= 5 ? "var(--c1)" : "var(--card)"), stroke: "var(--c1)", r: "rows" }),
           Plot.tip(bins, Plot.pointer({ x: "predicted", y: "observed", title: (d) => `said ${percent(d.predicted)}, came true ${percent(d.observed)}\n${d3.format(",")(d.rows)} rows` })),
         ],
       }),
@@ -300,14 +305,16 @@ function histogram(frames, look, width, label, hue, fixed) {
     return frames.shares[k].map((share, b) => ({ x1: frames.low[k] + b * step, x2: frames.low[k] + (b + 1) * step, y: share / step }));
   };
   const outline = (k) => [{ x: frames.low[k], y: 0 }, ...bars(k).flatMap((bar) => [{ x: bar.x1, y: bar.y }, { x: bar.x2, y: bar.y }]), { x: frames.high[k], y: 0 }];
+  const [peak, first] = [look, 0].map((k) => d3.max(bars(k), (bar) => bar.y));
+  const top = 1.08 * (Math.max(peak, Math.min(first, 3 * peak)) || 1);
   const domain = fixed ? frames.limits : [frames.low[look], frames.high[look]];
   return Plot.plot({
     width, height: 92, marginTop: 6, marginBottom: 20, marginLeft: 8, marginRight: 8, ariaLabel: label,
-    x: { domain, ticks: 5, tickFormat: short, label: null, tickSize: 3 }, y: { domain: [0, 1.08 * (d3.max(bars(look), (bar) => bar.y) || 1)], type: "sqrt", axis: null },
+    x: { domain, ticks: 5, tickFormat: short, label: null, tickSize: 3 }, y: { domain: [0, top], type: "sqrt", axis: null },
     marks: [
       domain[0] < 0 && domain[1] > 0 ? Plot.ruleX([0], { stroke: "var(--line)" }) : null,
       Plot.areaY(outline(look), { x: "x", y1: 0, y2: "y", fill: hue, fillOpacity: 0.75, clip: true }),
-      frames.shares.length > 1 && look > 0 && frames.zeros[look] < 1 ? Plot.line(outline(0), { x: "x", y: "y", stroke: "var(--quiet)", strokeWidth: 1.1, clip: true }) : null,
+      frames.shares.length > 1 && look > 0 && frames.zeros[look] < 1 ? Plot.line(outline(0), { x: "x", y: "y", stroke: "var(--quiet)", strokeWidth: 1.1, strokeOpacity: 0.75, clip: true }) : null,
       Plot.ruleY([0], { stroke: "var(--quiet)" }),
     ],
   });

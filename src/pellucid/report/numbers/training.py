@@ -25,7 +25,8 @@ class Line:
 class LearningCurves:
     """Losses and scores over the epochs.
 
-    `best` is the epoch that counts as the best, by `best_of`; `ending` says why the run ended.
+    `best` is the epoch with the lowest loss, of the validation rows where there are some; `kept` the one whose
+    parameters were kept, where that is known; `ending` says why the run ended.
     """
 
     losses: tuple[Line, ...]
@@ -36,6 +37,7 @@ class LearningCurves:
     best_value: float
     ending: str
     complete: bool
+    kept: int | None = None
 
     @property
     def caption(self) -> str:
@@ -48,22 +50,24 @@ class LearningCurves:
         if held is not None and self.best is not None and len(held.y) > 2:
             later = [value for epoch, value in zip(held.x, held.y, strict=True) if epoch > self.best]
             lowest = min((value for value in held.y if value == value), default=math.nan)
-            if later and lowest > 0 and later[-1] > 1.05 * lowest:
+            if later and lowest > 0 and later[-1] > 1.1 * lowest:
                 words.append(
                     f"Afterwards the validation loss rose by {later[-1] / lowest - 1:.0%} while the training loss went "
-                    "on falling: it began to learn rows by heart."
+                    "on falling: it grows too sure of itself, or learns rows by heart."
                 )
             elif not later:
                 words.append("It was still getting better at the end: more epochs may help.")
         elif held is None:
             words.append("Training rows only: whether new rows would be predicted as well cannot be seen here.")
+        if self.kept is not None:
+            words.append(f"The parameters of epoch {self.kept} were kept.")
         if self.ending:
             words.append(f"The run ended: {self.ending}.")
         return " ".join(words)
 
 
-def learning_curves(history: History, best: int | None = None) -> LearningCurves | None:
-    """The curves of a history; `best` is the epoch whose parameters were kept, if that is known."""
+def learning_curves(history: History, kept: int | None = None) -> LearningCurves | None:
+    """The curves of a history; `kept` is the epoch whose parameters were kept, if that is known."""
     if not len(history):
         return None
     names = [name for name in dict.fromkeys(key for row in history for key in row) if name not in NOT_CURVES]
@@ -72,18 +76,15 @@ def learning_curves(history: History, best: int | None = None) -> LearningCurves
     losses = tuple(line for line in lines if line.name in ("loss", "val_loss"))
     scores = tuple(line for line in lines if line not in losses)
     by = next((name for name in ("val_loss", "loss") if any(line.name == name for line in losses)), "")
-    value = math.nan
-    if by and best is None:
+    best, value = None, math.nan
+    if by:
         row = history.best(by)
         best, value = int(row["epoch"]), float(row[by])
-    elif by:
-        kept = {row["epoch"]: row.get(by) for row in history}.get(best)
-        best, value = (None, math.nan) if kept is None else (best, float(kept))
     rates = _line(history, "lr") if any("lr" in row for row in history) else None
     ending = history.ending
     complete = ending is None or ending.complete
     name = {"val_loss": "validation loss", "loss": "training loss"}.get(by, by)
-    return LearningCurves(losses, scores, rates, best, name, value, history.stopped.rstrip("."), complete)
+    return LearningCurves(losses, scores, rates, best, name, value, history.stopped.rstrip("."), complete, kept)
 
 
 def _line(history: History, name: str) -> Line:

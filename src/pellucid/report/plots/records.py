@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pellucid import inspect
 from pellucid.report.numbers.layers import Inside, inside
 from pellucid.report.numbers.training import LearningCurves, learning_curves
-from pellucid.report.predictor import Predictor, last_step, predictor
+from pellucid.report.predictor import Predictor, kept_epoch, predictor
 from pellucid.report.rows import Sample, sample
 from pellucid.train import History
 
@@ -32,11 +32,10 @@ def curves(thing: Any) -> LearningCurves:
     """Of a record, a history, or a fitted model."""
     if isinstance(thing, LearningCurves):
         return thing
-    best = None
+    kept = None
     if not isinstance(thing, History):
-        best = getattr(last_step(thing), "best_iter_", None)
-        thing = predictor(thing).model.history
-    record = learning_curves(thing, best if isinstance(best, int) else None)
+        kept, thing = kept_epoch(thing), predictor(thing).model.history
+    record = learning_curves(thing, kept)
     if record is None:
         raise ValueError("the history has no epochs yet: there is nothing to draw")
     return record

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.figures import BLUE, COLOURS, GREY, INK, Mark, annotate, axes, end_of
+from pellucid.figures import BLUE, COLOURS, GREEN, GREY, INK, Mark, annotate, axes, end_of
 from pellucid.markup import short
 from pellucid.report.plots.records import curves, looked
 
@@ -28,6 +28,8 @@ def learning_curves(thing: Any, *, ax: Axes | None = None) -> Axes:
     if record.best is not None:
         ax.plot([record.best], [record.best_value], "o", color=INK, zorder=3)
         marks.append(Mark(record.best, f"best epoch {record.best}\n{record.best_of} {short(record.best_value)}", INK))
+    if record.kept not in (None, record.best):
+        marks.append(Mark(float(record.kept or 0), f"kept: epoch {record.kept}", GREEN))
     if not record.complete:
         marks.append(Mark(record.losses[0].x[-1], "stopped", GREY, ":"))
     ax.set(xlabel="epoch", ylabel="loss")

@@ -67,7 +67,8 @@ def _histograms(seen: Inside) -> Markup:
         "gradients should have about the same width in every layer. Numbers that are exactly 0 are counted in words, "
         "not drawn; heights are on a root scale, so that tails are seen."
     )
-    return joined([controls, element("div", *rows, class_="layers", id="histograms"), paragraph(words, class_="quiet")])
+    histograms = element("div", *rows, class_="layers", id="histograms")
+    return element("div", controls, histograms, paragraph(words, class_="quiet"))
 
 
 def _row(place: int, layer: LayerFrames, *, backward: bool) -> Markup:
