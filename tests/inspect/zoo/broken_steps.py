@@ -122,7 +122,7 @@ TOO_FEW = (
         "a",
         replace(bases.DIGITS, rule=optim.Adam(0.001), epochs=2),
         replace(bases.DIGITS, rule=optim.Adam(0.005), epochs=15),
-        predicts(0.25),
+        predicts(0.35),
     ),
     Broken(
         "an estimator with max_iter=3",
@@ -146,7 +146,7 @@ TOO_FEW = (
         "b",
         replace(bases.WINE, rule=optim.SGD(0.02), epochs=3),
         bases.WINE,
-        predicts(0.3),
+        predicts(0.4),
     ),
 )
 quiet = Quantity("movement of the validation loss from epoch to epoch", measures.restless, 0.0, 0.12)
@@ -163,7 +163,7 @@ PLATEAU = (
         "a saddle at small weights",
         ("plateau", "vanishing-gradient", "rate-too-low"),  # at the saddle the gradient is almost zero
         "b",
-        replace(bases.XOR, activation="tanh", init=nn.normal(1e-3), output_init=nn.normal(1e-3), rule=optim.SGD(0.1)),
+        replace(bases.XOR, activation="tanh", init=nn.normal(1e-3), output_init=nn.normal(1e-3), rule=optim.SGD(0.5)),
         bases.XOR,
         predicts(0.5),
     ),

@@ -273,8 +273,8 @@ METRIC = (
         "accuracy with one in a hundred",
         ("wrong-metric", "class-imbalance"),  # the metric hides the imbalance
         "a",
-        replace(bases.HALVES, rows=partial(data.rare, 0.01, 2.0)),
-        replace(bases.HALVES, rows=partial(data.rare, 0.01, 2.0), metrics=("balanced_accuracy", "roc_auc")),
+        replace(bases.HALVES, rows=partial(data.rare, 0.01, 3.0)),
+        replace(bases.HALVES, rows=partial(data.rare, 0.01, 3.0), metrics=("balanced_accuracy", "roc_auc")),
         seen,
         training=False,
     ),
