@@ -15,6 +15,7 @@ import numpy as np
 
 from tests.inspect.zoo import BROKEN, CODES, HEALTHY
 from tests.inspect.zoo.evaluation import Outcome, of_half, outcomes, share
+from tests.inspect.zoo.remedies import failure
 
 DOCS = Path(__file__).parent
 NOTHING = "nothing"
@@ -121,6 +122,22 @@ def misses(broken: Sequence[Outcome], healthy: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def remedies() -> str:
+    """How often the first right finding's remedy, applied, brings back what was measured."""
+    failures = {case.name: failure(case) for case in BROKEN}
+    tried = {name: words for name, words in failures.items() if words is not None}
+    lines = [
+        f"Of the {len(tried)} faults that are named, the remedy of the first right finding, applied and trained again,",
+        f"brings the measured quantity back to its healthy range in {sum(not words for words in tried.values())} cases,",
+        "and where training was at fault the validation rows are predicted better.",
+    ]
+    rest = {name: words for name, words in tried.items() if words}
+    if rest:
+        lines += ["", "| case | what is not brought back |", "| --- | --- |"]
+        lines += [f"| {name} | {words} |" for name, words in rest.items()]
+    return "\n".join(lines)
+
+
 def main() -> None:
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "pellucid"
@@ -135,6 +152,8 @@ def main() -> None:
         "![Which code is reported first for each fault](images/diagnosis-confusion.svg)",
         "\n## What is missed\n",
         misses(broken, healthy),
+        "\n## Remedies\n",
+        remedies(),
     )
     (DOCS / "diagnosis-results.md").write_text("\n".join(parts) + "\n")
 

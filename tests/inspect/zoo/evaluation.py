@@ -46,9 +46,18 @@ def at_least(severity: str, other: str) -> bool:
     return SEVERITIES.index(severity) >= SEVERITIES.index(other)
 
 
+DIAGNOSES: dict[int, tuple[Trained, Any]] = {}
+"""What has been said in this process, by the identity of the training."""
+
+
 def diagnosis(trained: Trained) -> Any:
-    """What the diagnosis says of a training."""
-    return inspect.diagnose(trained.model, trained.X, trained.y, history=trained.history, validation=trained.validation)
+    """What the diagnosis says of a training; asked once."""
+    if id(trained) not in DIAGNOSES:
+        told = inspect.diagnose(
+            trained.model, trained.X, trained.y, history=trained.history, validation=trained.validation
+        )
+        DIAGNOSES[id(trained)] = trained, told
+    return DIAGNOSES[id(trained)][1]
 
 
 def outcome(case: Broken | Healthy) -> Outcome:
