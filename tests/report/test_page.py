@@ -104,6 +104,14 @@ def test_one_moment_without_a_watch(moons):
     assert "Nothing wrong was found" in now.html
 
 
+def test_a_network_that_diverged_is_reported_all_the_same(moons):
+    model = pel.Model(moons.model.net, moons.model.loss).initialize(2)
+    model.params["output.bias"][:] = np.nan
+    page = report(model, X=moons.X, y=moons.y, findings=[])
+    assert "predictions of 160 of 160 rows are not finite" in page.html
+    assert "confusion" not in records(page)
+
+
 def test_findings_come_first_and_are_escaped():
     section = findings_section([finding(means=EVIL, column=EVIL, remedy=EVIL), finding("plateau", "note")])
     text = section.html()

@@ -119,7 +119,10 @@ def report(
     seen, no_look = _layers(asked, X, y, watch, story, spent)
     found, no_findings = _findings(asked, findings, X, y, validation, story, spent)
     title = title or asked.name
-    quality, marks = _quality(asked, measured, spent)
+    no_quality = "" if measured is None else asked.trouble(measured.some(ROWS).X)
+    if no_quality:
+        measured = None
+    quality, marks = _quality(asked, measured, no_quality, spent)
     described = None if given is None else data(given.some(ROWS), classes=bool(asked.classes))
     seconds = () if stopwatch is None else stopwatch.seconds
     sections = [
@@ -199,9 +202,11 @@ def _training(asked: Predictor, story: History | None, seen: Inside | None) -> S
     return training_section(story, curves, seen, len(asked.models))
 
 
-def _quality(asked: Predictor, measured: Sample | None, spent: dict[str, float]) -> tuple[Section, tuple[Score, ...]]:
+def _quality(
+    asked: Predictor, measured: Sample | None, trouble: str, spent: dict[str, float]
+) -> tuple[Section, tuple[Score, ...]]:
     if measured is None:
-        return quality_section(None, 0), ()
+        return quality_section(None, 0, trouble=trouble), ()
     rows = measured.some(ROWS)
 
     def section() -> tuple[Section, tuple[Score, ...]]:

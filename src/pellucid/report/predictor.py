@@ -59,6 +59,18 @@ class Predictor:
         likely = np.asarray(self.estimator.predict_proba(X))
         return likely if likely.ndim == 2 and likely.shape[1] == len(self.classes) else None
 
+    def trouble(self, X: Any) -> str:
+        """Why its answers cannot be measured; "" where they can: a network that diverged answers nothing."""
+        scores = self.ranks(X)
+        answers = self.predict(X) if scores is None else scores
+        wrong = (
+            ~np.isfinite(answers.reshape(len(answers), -1)).all(axis=1) if answers.dtype.kind == "f" else np.zeros(1)
+        )
+        if not wrong.any():
+            return ""
+        count = f"{int(wrong.sum()):,} of {len(wrong):,} rows"
+        return f"The predictions of {count} are not finite: there is nothing to measure."
+
     def ranks(self, X: Any) -> Any:
         """What rows can be put in order by, for each class: probabilities, else scores.   (n, classes), or None"""
         likely = self.probabilities(X)

@@ -25,9 +25,12 @@ def quality_section(
     reliability: Reliability | None = None,
     ranking: Ranking | None = None,
     residuals: tuple[Residuals, ...] = (),
+    trouble: str = "",
 ) -> Section:
     """Scores and charts on rows; without rows, how to get them."""
     title = "How good it is"
+    if trouble:
+        return Section("quality", title, absent(trouble, ""))
     if rows_name is None:
         how = "pellucid.report(model, 'run.html', X, y, validation=(X_val, y_val))"
         return Section("quality", title, absent("Without rows nothing can be measured. With them:", how))
