@@ -126,9 +126,10 @@ def remedies() -> str:
     """How often the first right finding's remedy, applied, brings back what was measured."""
     failures = {case.name: failure(case) for case in BROKEN}
     tried = {name: words for name, words in failures.items() if words is not None}
+    back = sum(not words for words in tried.values())
     lines = [
         f"Of the {len(tried)} faults that are named, the remedy of the first right finding, applied and trained again,",
-        f"brings the measured quantity back to its healthy range in {sum(not words for words in tried.values())} cases,",
+        f"brings the measured quantity back to its healthy range in {back} cases,",
         "and where training was at fault the validation rows are predicted better.",
     ]
     rest = {name: words for name, words in tried.items() if words}

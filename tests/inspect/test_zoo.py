@@ -22,7 +22,7 @@ from tests.inspect.zoo.references import reference
 def test_there_are_enough_cases_and_every_code_is_in_both_halves():
     assert len(BROKEN) >= 70
     assert len(HEALTHY) >= 130
-    names = [case.name for case in (*BROKEN, *HEALTHY)]
+    names = [case.name for case in BROKEN] + [case.name for case in HEALTHY]
     assert len(set(names)) == len(names)
     counts = Counter((case.codes[0], case.half) for case in BROKEN)
     assert all(counts[code, half] >= 1 for code in CODES for half in "ab")

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from tests.inspect.zoo import (
     broken_inputs,
+    broken_labels,
+    broken_layers,
+    broken_leaks,
     broken_signals,
     broken_sizes,
     broken_steps,
@@ -21,10 +24,18 @@ from tests.inspect.zoo.records import Quantity as Quantity
 from tests.inspect.zoo.records import once
 from tests.inspect.zoo.training import Trained as Trained
 
+ROOMS = (
+    broken_inputs,
+    broken_leaks,
+    broken_targets,
+    broken_labels,
+    broken_signals,
+    broken_layers,
+    broken_steps,
+    broken_sizes,
+)
 BROKEN: tuple[Broken, ...] = tuple(
-    replace(case, make=once(case.make), twin=once(case.twin))
-    for room in (broken_inputs, broken_targets, broken_signals, broken_steps, broken_sizes)
-    for case in room.CASES
+    replace(case, make=once(case.make), twin=once(case.twin)) for room in ROOMS for case in room.CASES
 )
 HEALTHY: tuple[Healthy, ...] = tuple(
     replace(case, make=once(case.make)) for room in (healthy_models, healthy_estimators) for case in room.CASES

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from pellucid import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor, nn, optim
 from pellucid.estimators import NetworkSettings, TrainingSettings
 from tests.inspect.zoo import data
+from tests.inspect.zoo.broken_inputs import raw_houses
 from tests.inspect.zoo.broken_signals import classifier, regressor
 from tests.inspect.zoo.data import Rows
 from tests.inspect.zoo.records import Healthy
@@ -146,13 +147,7 @@ PLAIN: dict[str, Callable[[], Trained]] = {
     "a plane": estimator(data.linear, regressor("relu")),
     "a wave": estimator(data.sines, regressor("tanh", learning_rate_init=0.1)),
     "houses in a pipeline": estimator(
-        lambda: Rows(
-            *(getattr(data.houses(scale=False), n) for n in ("X",)),
-            data.houses().y,
-            data.houses(scale=False).Xv,
-            data.houses().yv,
-            data.NUMBERS,
-        ),
+        raw_houses,
         regressor("relu"),
         steps=(StandardScaler(),),
     ),
