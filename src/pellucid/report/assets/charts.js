@@ -107,17 +107,18 @@ const charts = {
   confusion(data, width) {
     const n = data.labels.length;
     const names = data.labels.map((label) => cut(label, n > 12 ? 10 : 16));
-    const left = Math.min(120, 18 + 6.6 * d3.max(names, (name) => name.length));
-    const numbered = (width - left) / n > 26;
+    const left = Math.min(130, 30 + 6.6 * d3.max(names, (name) => name.length));
+    const size = (width - left) / n;
+    const numbered = size > 26;
     const height = Math.min(Math.max(170, (width - left - 10) * (n > 8 ? 0.72 : 0.78)), 640);
     const slanted = 6.6 * d3.max(names, (name) => name.length) > (width - left) / n - 4;
     const totals = data.matrix.map((row) => d3.sum(row));
     const cells = data.matrix.flatMap((row, i) => row.map((count, j) => ({ i, j, count, share: totals[i] ? count / totals[i] : 0, right: i === j })));
-    const size = (width - left) / n;
+    const some = (room) => d3.range(n).filter((k) => k % Math.ceil(16 / room) === 0); // names that have room
     return plot(width, height, {
       marginLeft: left, marginTop: slanted ? 70 : 44, marginBottom: 8,
-      x: { domain: d3.range(n), tickFormat: (k) => names[k], axis: "top", label: "predicted", tickRotate: slanted ? -45 : 0, tickSize: 0 },
-      y: { domain: d3.range(n), tickFormat: (k) => names[k], label: "true", tickSize: 0 },
+      x: { domain: d3.range(n), ticks: some(size), tickFormat: (k) => names[k], axis: "top", label: "predicted", tickRotate: slanted ? -45 : 0, tickSize: 0 },
+      y: { domain: d3.range(n), ticks: some((height - 60) / n), tickFormat: (k) => names[k], label: "true", tickSize: 0 },
       marks: [
         Plot.cell(cells, { x: "j", y: "i", fill: "var(--faint)", inset: n > 20 ? 0.3 : 1.2, rx: n > 20 ? 0 : 4 }),
         Plot.cell(cells, { x: "j", y: "i", fill: (d) => (d.right ? "var(--c1)" : "var(--c2)"), fillOpacity: (d) => Math.sqrt(d.share) * 0.85, inset: n > 20 ? 0.3 : 1.2, rx: n > 20 ? 0 : 4 }),
@@ -273,7 +274,8 @@ const charts = {
   units(data, width, element) {
     const layer = data.layers[Number(element.dataset.layer)];
     const looks = layer.open.length;
-    const [paper, ink] = ["--card", "--c1"].map((name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    const root = document.documentElement;
+    const [paper, ink] = root.dataset.printing ? ["#ffffff", "#0072b2"] : ["--card", "--c1"].map((name) => getComputedStyle(root).getPropertyValue(name).trim());
     const values = layer.open.flatMap((line) => Array.from(line, Number));
     return plot(width, Math.max(110, Math.min(200, 60 + 5 * looks)), {
       marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: "," },
@@ -310,7 +312,7 @@ function histogram(frames, look, width, label, hue, fixed) {
   const domain = fixed ? frames.limits : [frames.low[look], frames.high[look]];
   return Plot.plot({
     width, height: 92, marginTop: 6, marginBottom: 20, marginLeft: 8, marginRight: 8, ariaLabel: label,
-    x: { domain, ticks: 5, tickFormat: short, label: null, tickSize: 3 }, y: { domain: [0, top], type: "sqrt", axis: null },
+    x: { domain, ticks: width < 300 ? 3 : 5, tickFormat: short, label: null, tickSize: 3 }, y: { domain: [0, top], type: "sqrt", axis: null },
     marks: [
       domain[0] < 0 && domain[1] > 0 ? Plot.ruleX([0], { stroke: "var(--line)" }) : null,
       Plot.areaY(outline(look), { x: "x", y1: 0, y2: "y", fill: hue, fillOpacity: 0.75, clip: true }),

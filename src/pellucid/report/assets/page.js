@@ -100,7 +100,7 @@
   function tellTheme() {
     theme.textContent = isDark() ? "☀ Light" : "☾ Dark";
     theme.setAttribute("aria-label", isDark() ? "Change to light colours" : "Change to dark colours");
-    places.filter((element) => element.dataset.chart === "units").forEach(draw); // images have colours of their own
+    images(); // they have colours of their own
   }
   const remember = (value) => {
     try {
@@ -121,6 +121,21 @@
   } catch {
     // as above
   }
+
+  // paper: white, with everything unfolded
+  const images = () => places.filter((element) => element.dataset.chart === "units").forEach(draw);
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((details) => (details.open = true));
+    root.dataset.printing = "true";
+    images();
+  });
+  window.addEventListener("afterprint", () => {
+    folded.forEach((details) => (details.open = false));
+    delete root.dataset.printing;
+    images();
+  });
 
   // copying
   document.querySelectorAll(".copy").forEach((button) =>

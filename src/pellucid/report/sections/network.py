@@ -12,6 +12,9 @@ from pellucid.report.rows import word
 from pellucid.report.sections.section import Section
 from pellucid.train.model_views import rule
 
+FEW = 12
+"""Layers up to which the table is open from the start."""
+
 
 def network_section(asked: Predictor, columns: Sequence[str]) -> Section:
     """The network, or the first one of an ensemble."""
@@ -48,4 +51,6 @@ def network_section(asked: Predictor, columns: Sequence[str]) -> Section:
         class_="wide",
     )
     head = ("layer", "", "output", "parameters", "count", "share")
-    return Section("network", "Network", joined([lead, figure, table(rows, head, numbers=(4, 5))]))
+    opened = {"open": ""} if len(rows) <= FEW else {}
+    listed = element("details", element("summary", "Dimensions"), table(rows, head, numbers=(4, 5)), **opened)
+    return Section("network", "Network", joined([lead, figure, listed]))
