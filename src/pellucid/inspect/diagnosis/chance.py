@@ -44,6 +44,11 @@ def chance_losses(loss: Loss, y: Any, outputs: int) -> Any:
     return _losses(loss, y, np.broadcast_to(best_constant(loss, y, outputs), (len(y), outputs)))
 
 
+def blind_losses(loss: Loss, y: Any, other: Any, outputs: int) -> Any:
+    """The loss of other rows under the best constant of these.   (n,)"""
+    return _losses(loss, other, np.broadcast_to(best_constant(loss, y, outputs), (len(other), outputs)))
+
+
 def floor_losses(loss: Loss, y: Any, outputs: int) -> Any:
     """The loss of every row for somebody who knows the target: 0, but for likelihoods of counts and sizes.   (n,)"""
     inner = loss

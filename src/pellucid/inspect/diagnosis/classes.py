@@ -49,9 +49,16 @@ def imbalance(e: Evidence) -> list[Finding]:
         Finding(
             "class-imbalance",
             "warning" if missed else "note",
-            {"class": name, "share": float(share), "found of it": recalls[worst], "largest over smallest": float(ratio)},
+            {
+                "class": name,
+                "share": float(share),
+                "found of it": recalls[worst],
+                "largest over smallest": float(ratio),
+            },
             remedy='model.fit(X, y, class_weight="balanced", ...)',
-            figure=views.bars({str(c): float(counts[c] / len(e.labels)) for c in present}, "Shares of the classes", "share"),
+            figure=views.bars(
+                {str(c): float(counts[c] / len(e.labels)) for c in present}, "Shares of the classes", "share"
+            ),
             weight=0.3 if missed else 0.0,
         )
     ]
@@ -64,7 +71,9 @@ def metric(e: Evidence) -> list[Finding]:
     rows = e.sample
     names = [m.name for m in e.metrics]
     scores = _scores(e, rows.X)
-    constant = np.broadcast_to(best_constant(e.model.loss, e.sample.y, e.scores_wanted), scores.shape).astype(scores.dtype)
+    constant = np.broadcast_to(best_constant(e.model.loss, e.sample.y, e.scores_wanted), scores.shape).astype(
+        scores.dtype
+    )
     found: list[Finding] = []
     for one in e.metrics:
         kind = _foreign(e, one)
@@ -76,7 +85,11 @@ def metric(e: Evidence) -> list[Finding]:
             continue
         sign = 1.0 if one.mode == "max" else -1.0
         own, blind, perfect = (sign * float(value) for value in values if value is not None)
-        measured = {"metric": one.name, "model": sign * own, "best constant": sign * blind}
+        measured: dict[str, float | int | str] = {
+            "metric": one.name,
+            "model": sign * own,
+            "best constant": sign * blind,
+        }
         if perfect < blind - 1e-9:
             found.append(_finding(e, one, "error", {**measured, "perfect": sign * perfect, "mode": one.mode}))
         elif _blunt(e, one, names, own, blind, perfect):
@@ -97,7 +110,9 @@ def _blunt(e: Evidence, one: Metric, names: list[str], own: float, blind: float,
 
 def _finding(e: Evidence, one: Metric, severity: str, measured: dict[str, float | int | str]) -> Finding:
     better = '"balanced_accuracy", "roc_auc"' if e.classifies else '"r2", "mae"'
-    return Finding("wrong-metric", severity, measured, remedy=f"Model(net, loss, optimizer, metrics=[{better}])", weight=0.1)
+    return Finding(
+        "wrong-metric", severity, measured, remedy=f"Model(net, loss, optimizer, metrics=[{better}])", weight=0.1
+    )
 
 
 def _foreign(e: Evidence, one: Metric) -> str:

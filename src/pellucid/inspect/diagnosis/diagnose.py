@@ -11,6 +11,7 @@ from pellucid.inspect.diagnosis import classes, generalisation, gradients, input
 from pellucid.inspect.diagnosis.causes import ordered
 from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Diagnosis, Finding
+from pellucid.inspect.diagnosis.threads import one_thread
 from pellucid.inspect.subject import Subject, subject
 from pellucid.markup import plural
 from pellucid.train import History
@@ -66,7 +67,7 @@ def diagnose(model: Any, X: Any, y: Any, history: History | None = None, validat
 
         return looked_at(it, found)
     evidence = Evidence(it, history, held)
-    with np.errstate(all="ignore"):
+    with one_thread(), np.errstate(all="ignore"):
         found += findings_of(evidence, DATA)
         if not evidence.misfit:
             found += findings_of(evidence, CHECKS)
@@ -82,7 +83,9 @@ def about(it: Subject, evidence: Evidence) -> str:
     return f"Diagnosis of {it.who} on {plural(len(it.X), 'row')}{trained}"
 
 
-def gathered(model: Any, X: Any, y: Any, validation: Any) -> tuple[Subject | None, tuple[Any, Any] | None, list[Finding]]:
+def gathered(
+    model: Any, X: Any, y: Any, validation: Any
+) -> tuple[Subject | None, tuple[Any, Any] | None, list[Finding]]:
     """The subject on its finite rows, validation rows as it takes them, and what was found on the way."""
     if y is None:
         raise TypeError("diagnose needs y: the targets of the rows that the model was trained on")

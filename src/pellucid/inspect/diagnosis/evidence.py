@@ -13,6 +13,7 @@ from pellucid.data.rows import Rows, prepared_rows
 from pellucid.inspect.diagnosis.chance import chance_losses, floor_losses
 from pellucid.inspect.diagnosis.reference import Reference, best_reference
 from pellucid.inspect.diagnosis.remedies import innermost, is_weighted, nominal_rate
+from pellucid.inspect.diagnosis.sampling import places, subset, taken
 from pellucid.inspect.diagnosis.trials import Gain, Laboratory, gain
 from pellucid.inspect.look import Look
 from pellucid.inspect.moment import look_at
@@ -273,6 +274,13 @@ class Evidence:
         other = np.mean(np.square(self.references[0].fit(X) - target), axis=1)
         return gain(own, other, self.target_spread)
 
+    @cached_property
+    def well(self) -> bool:
+        """Has it learned what a reference can learn, on these rows and on others? Then costly trials are not needed."""
+        if not self.finite or self.curve.diverged or self.behind.size > 0.02 or not self.learned.beyond(0.3):
+            return False
+        return self.held_behind is None or self.held_behind.size < 0.03
+
     # looks
 
     @cached_property
@@ -296,7 +304,9 @@ class Evidence:
         it = Subject(model, self.sample.X, None, self.columns)
         try:
             with np.errstate(all="ignore"):
-                return look_at(Subject(model, self.sample.X, self.it_y(), self.columns, whole=it.whole), len(self.sample))
+                return look_at(
+                    Subject(model, self.sample.X, self.it_y(), self.columns, whole=it.whole), len(self.sample)
+                )
         except (ValueError, TypeError, ArithmeticError, KeyError, np.linalg.LinAlgError):
             return None
 
@@ -356,20 +366,6 @@ class Evidence:
             batch=self.batch,
             fit_rows=float(self.curve.steps) * self.batch,
         )
-
-
-def places(count: int, limit: int) -> Any:
-    """So many row numbers, evenly taken."""
-    return np.linspace(0, count - 1, min(limit, count)).astype(np.int64)
-
-
-def taken(rows: Rows, limit: int) -> Rows:
-    return rows if len(rows) <= limit else subset(rows, places(len(rows), limit))
-
-
-def subset(rows: Rows, index: Any) -> Rows:
-    batch = rows.take(index)
-    return Rows(batch.X, batch.y, batch.weights)
 
 
 def labels_of(loss: Loss, y: Any) -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 
 from pellucid import nn
 from pellucid.inspect.diagnosis import views
-from pellucid.inspect.diagnosis.evidence import Evidence, places
+from pellucid.inspect.diagnosis.chance import blind_losses
+from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Finding
 from pellucid.inspect.diagnosis.remedies import (
     UNCHANGED,
@@ -21,6 +22,7 @@ from pellucid.inspect.diagnosis.remedies import (
     without_decay,
     without_noise,
 )
+from pellucid.inspect.diagnosis.sampling import places
 from pellucid.inspect.diagnosis.trials import gain
 from pellucid.train import Model
 
@@ -55,8 +57,11 @@ def capacity(e: Evidence) -> list[Finding]:
             },
             remedy=f"nn.mlp({tuple(max(4 * width, 32) for width in widths) or (32,)}, {e.scores_wanted})",
             repair=lambda: afresh(variant(e.model, net=wider(e.model.net, e.scores_wanted)), e.it.X),
-            figure=views.bars({"this network": float(np.mean(e.errors)), "reference": float(np.mean(e.reference_errors))},
-                              "Squared error on the training rows, reference on new ones", "share of chance"),
+            figure=views.bars(
+                {"this network": float(np.mean(e.errors)), "reference": float(np.mean(e.reference_errors))},
+                "Squared error on the training rows, reference on new ones",
+                "share of chance",
+            ),
             weight=e.behind.size,
             explains=("too-few-epochs", "rate-too-low", "plateau") if root and narrow else (),
         )
@@ -83,7 +88,9 @@ def overfitting(e: Evidence) -> list[Finding]:
         return []
     blur = float(np.std(np.diff(curve))) / e.unit if len(curve) >= 3 else 0.0  # from epoch to epoch
     limits = (0.1, 3.0 * blur, 0.25 * float(np.min(curve)) / e.unit if len(curve) else 0.0)
-    worse_than_none = float(np.mean(held)) > float(np.mean(e.chance)) and gap > 0.3  # the mean of the target would have done better
+    assert e.held is not None
+    blind = float(np.mean(blind_losses(e.model.loss, e.sample.y, e.held.y, e.scores_wanted)))
+    worse_than_none = float(np.mean(held)) > blind and gap > 0.3  # a constant would have done better
     serious = risen > max(limits) or (simpler and gap > 0.2) or worse_than_none
     measured: dict[str, float | int | str] = {
         "training loss": float(np.mean(own)),
@@ -103,7 +110,9 @@ def overfitting(e: Evidence) -> list[Finding]:
             remedy="model.fit(X, y, validation=(Xv, yv), callbacks=[train.EarlyStopping(10)])\n"
             "Model(net, loss, optimizer, penalty=nn.L2(1e-3))   # or nn.mlp(..., dropout=0.2), or more rows",
             repair=lambda: regularised(e),
-            figure=views.curves(curves, "Training and validation", mark=(epoch, f"best: epoch {epoch}") if epoch else None),
+            figure=views.curves(
+                curves, "Training and validation", mark=(epoch, f"best: epoch {epoch}") if epoch else None
+            ),
             weight=max(risen, behind.size if behind is not None else 0.0),
         )
     ]
@@ -111,24 +120,35 @@ def overfitting(e: Evidence) -> list[Finding]:
 
 def regularised(e: Evidence) -> Model:
     """A new model with a penalty on its weights, or one ten times as strong."""
-    return afresh(variant(e.model, penalty=nn.L2(0.01) if e.model.penalty is None else e.model.penalty + nn.L2(0.02)), e.it.X)
+    return afresh(
+        variant(e.model, penalty=nn.L2(0.01) if e.model.penalty is None else e.model.penalty + nn.L2(0.02)), e.it.X
+    )
 
 
 def regularisers(e: Evidence) -> list[Finding]:
-    """Dropout and penalties that hold the network back: trained on without them, other rows are predicted better, too."""
-    if e.misfit or not e.trained or not e.finite or not len(e.curve.loss):
+    """Dropout and penalties that hold the network back: without them other rows are predicted better, too."""
+    if e.misfit or not e.trained or not e.finite or not len(e.curve.loss) or (e.well and e.laboratory.costly):
         return []
     found: list[Finding] = []
     rates = [layer.rate for _, layer in e.layers if isinstance(layer, nn.Dropout | nn.AlphaDropout) and layer.rate > 0]
     if rates:
-        found += _held_back(e, "dropout-too-high", {"rate": max(rates)}, lambda model: variant(model, net=without_noise(model.net)),
-                            'nn.mlp(hidden, outputs, dropout=0.2)', lambda model: variant(model, net=with_dropout(model.net, 0.2)))
+        found += _held_back(
+            e,
+            "dropout-too-high",
+            {"rate": max(rates)},
+            lambda model: variant(model, net=without_noise(model.net)),
+            "nn.mlp(hidden, outputs, dropout=0.2)",
+            lambda model: variant(model, net=with_dropout(model.net, 0.2)),
+        )
     if e.model.penalty is not None or decays(e.model.optimizer):
         share = _penalty_share(e)
         found += _held_back(
             e,
             "penalty-too-strong",
-            {"penalty": str(e.model.penalty) if e.model.penalty is not None else "weight decay", "penalty over loss": share},
+            {
+                "penalty": str(e.model.penalty) if e.model.penalty is not None else "weight decay",
+                "penalty over loss": share,
+            },
             lambda model: variant(model, penalty=None, optimizer=without_decay(model.optimizer)),
             "Model(net, loss, optimizer, penalty=nn.L2(1e-4))   # a hundredth of it",
             lambda model: variant(
@@ -182,14 +202,17 @@ def _held_back(
 
 def stale(e: Evidence) -> list[Finding]:
     """Stored statistics of batch normalisation against those of the rows: what do exact ones change?"""
-    if e.misfit or not e.trained or not any(key.split(".")[-1] == "batches" for key in e.model.state) or len(e.sample) < 8:
+    if (
+        e.misfit
+        or not e.trained
+        or not any(key.split(".")[-1] == "batches" for key in e.model.state)
+        or len(e.sample) < 8
+    ):
         return []
     exact = mended_statistics(e)
     with np.errstate(all="ignore"):
         losses = e.row_losses(exact, e.sample)
-        gaps = nn.statistics_gap(
-            nn.Variables(e.model.params, e.model.state), nn.Variables(exact.params, exact.state)
-        )
+        gaps = nn.statistics_gap(nn.Variables(e.model.params, e.model.state), nn.Variables(exact.params, exact.state))
     better = gain(e.losses, losses, e.unit)
     if not better.beyond(WORTH):
         return []
@@ -199,12 +222,19 @@ def stale(e: Evidence) -> list[Finding]:
         Finding(
             "stale-statistics",
             "warning",
-            {"means off by deviations": shift, "factor between deviations": factor, "gain of exact ones": float(np.clip(better.size, -9, 99))},
-            remedy="model.params, model.state = nn.population_statistics(model.net, nn.Variables(model.params, model.state), [X])",
+            {
+                "means off by deviations": shift,
+                "factor between deviations": factor,
+                "gain of exact ones": float(np.clip(better.size, -9, 99)),
+            },
+            remedy="now = nn.Variables(model.params, model.state)\n"
+            "model.params, model.state = nn.population_statistics(model.net, now, [X])",
             layer=name,
             repair=lambda: mended_statistics(e),
             weight=better.size,
-            explains=("rate-too-high", "rate-too-low", "plateau", "too-few-epochs", "capacity-too-small") if cured else (),
+            explains=("rate-too-high", "rate-too-low", "plateau", "too-few-epochs", "capacity-too-small")
+            if cured
+            else (),
         )
     ]
 

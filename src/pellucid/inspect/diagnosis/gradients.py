@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from pellucid.inspect.diagnosis import views
 from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Finding
 from pellucid.inspect.diagnosis.remedies import afresh, variant, with_activation, with_batch_norm, with_usual_start
-from pellucid.inspect.diagnosis.trials import gain
+from pellucid.inspect.diagnosis.trials import Gain, gain
 from pellucid.inspect.diagnosis.units import bounded, hidden
 from pellucid.inspect.look import Look
 from pellucid.nn import Activate, Layer
+from pellucid.train import Model
 
 LOST = 1e-2
 """A gradient (or what rows differ by) that has become this share of what it was, from one end to the other."""
@@ -45,7 +47,7 @@ def starts_silent(look: Look) -> bool:
 
 
 def start(e: Evidence) -> list[Finding]:
-    """A new network of this kind: what shrinks, what grows, and does another start (or activation) learn where it fails?"""
+    """A new network of this kind: what shrinks, what grows; does another start learn where this one fails?"""
     if e.start is None or len(e.start.layers) < 2 or starts_silent(e.start):
         return []
     numbers = flow(e.start)
@@ -71,8 +73,8 @@ def start(e: Evidence) -> list[Finding]:
         return []
     measured: dict[str, float | int | str] = {name: float(value) for name, value in numbers.items()}
     measured["first loss over chance"] = float(min(loss / chance if chance else np.inf, 1e30))
-    change, remedy = _mended(e, own_start, code)
-    severity, weight = _verdict(e, change, measured, extreme=back < 1e-3 or differ < 1e-4 or back > 1e3 or excess > 100)
+    extreme = back < 1e-3 or differ < 1e-4 or back > 1e3 or excess > 100
+    change, severity, weight = _verdict(e, _candidates(e, own_start), measured, extreme=extreme)
     if not severity:
         return []
     return [
@@ -80,25 +82,36 @@ def start(e: Evidence) -> list[Finding]:
             code,
             severity,
             measured,
-            remedy=remedy,
+            remedy=change.remedy,
             layer=e.start.layers[0].name,
-            repair=lambda: afresh(variant(e.model, net=change(e.model.net)), e.it.X),
+            repair=lambda: afresh(change.applied(e.model), e.it.X),
             figure=_figure(e.start),
             weight=weight,
         )
     ]
 
 
-def _mended(e: Evidence, own_start: bool, code: str) -> tuple[Callable[[Layer], Layer], str]:
-    """The change that should help, and how it is written."""
-    if own_start:
-        return with_usual_start, 'nn.mlp(hidden, outputs, init="auto")   # variance gain² / fan-in'
-    if any(bounded(e, layer.name) for layer in hidden(e.start)) if e.start is not None else False:
-        return (
-            lambda net: with_activation(net, "relu", _flat_ended),
-            'nn.mlp(hidden, outputs, activation="relu")   # or norm="batch"',
-        )
-    return with_batch_norm, 'nn.mlp(hidden, outputs, norm="batch")'
+@dataclass(frozen=True)
+class Change:
+    """Another network of the same layers, and how it is written."""
+
+    net: Callable[[Layer], Layer]
+    remedy: str
+
+    def applied(self, model: Model) -> Model:
+        return variant(model, net=self.net(model.net))
+
+
+USUAL = Change(with_usual_start, 'nn.mlp(hidden, outputs, init="auto")   # variance gain² / fan-in')
+RELU = Change(lambda net: with_activation(net, "relu", _flat_ended), 'nn.mlp(hidden, outputs, activation="relu")')
+NORM = Change(lambda net: with_batch_norm(with_usual_start(net)), 'nn.mlp(hidden, outputs, norm="batch", init="auto")')
+
+
+def _candidates(e: Evidence, own_start: bool) -> list[Change]:
+    """Changes that could help; trials choose among them."""
+    assert e.start is not None
+    flat = any(bounded(e, layer.name) for layer in hidden(e.start))
+    return [*([USUAL] if own_start else []), *([RELU] if flat else []), NORM]
 
 
 def _flat_ended(layer: Activate) -> bool:
@@ -107,22 +120,29 @@ def _flat_ended(layer: Activate) -> bool:
 
 
 def _verdict(
-    e: Evidence, change: Callable[[Layer], Layer], measured: dict[str, float | int | str], *, extreme: bool
-) -> tuple[str, float]:
+    e: Evidence, candidates: list[Change], measured: dict[str, float | int | str], *, extreme: bool
+) -> tuple[Change, str, float]:
+    """The change that helps most, how bad it is to do without, and what it is worth."""
     if not len(e.curve.loss) and not e.curve.diverged:
-        return ("warning", 0.5) if extreme else ("", 0.0)
+        return (candidates[0], "warning", 0.5) if extreme else (candidates[0], "", 0.0)
     laboratory = e.laboratory
-    mended = laboratory.begin("mended", lambda model: variant(model, net=change(model.net)))
     as_is = laboratory.begin("as it is")
-    better_start = gain(as_is.losses.inside, mended.losses.inside, e.unit)
+    best, change, mended = Gain(-np.inf, -np.inf), candidates[0], as_is
+    for candidate in candidates:
+        trial = laboratory.begin(candidate.remedy, candidate.applied)
+        better = gain(as_is.losses.inside, trial.losses.inside, e.unit)
+        if better.size > best.size + 0.02:
+            best, change, mended = better, candidate, trial
+        if best.beyond(0.3):
+            break
     better_end = gain(laboratory.now.inside, mended.losses.inside, e.unit)
-    measured["gain of another start"] = float(np.clip(better_start.size, -9.0, 9.0))
+    measured["gain of another start"] = float(np.clip(best.size, -9.0, 9.0))
     failed = e.curve.diverged or not e.finite
-    if better_start.beyond(0.05) and (failed or better_end.beyond(0.02, 2.0)):
-        return "warning", 1.0 if failed else better_end.size
+    if best.beyond(0.05) and (failed or better_end.beyond(0.02, 2.0)):
+        return change, "warning", 1.0 if failed else better_end.size
     if extreme and (failed or e.behind.beyond(0.1) or not e.learned.beyond(0.1)):
-        return "warning", max(e.behind.size, 0.1)
-    return ("note", 0.0) if extreme else ("", 0.0)
+        return change, "warning", max(e.behind.size, 0.1)
+    return change, "note" if extreme else "", 0.0
 
 
 def _figure(look: Look) -> Any:

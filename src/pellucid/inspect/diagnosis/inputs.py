@@ -55,10 +55,17 @@ def constant(e: Evidence) -> list[Finding]:
         Finding(
             "input-constant",
             severity,
-            {"columns": len(still), "of": X.shape[1], "value": float(X[0, (loud or list(still))[0]]), "which": ", ".join(names[:5])},
+            {
+                "columns": len(still),
+                "of": X.shape[1],
+                "value": float(X[0, (loud or list(still))[0]]),
+                "which": ", ".join(names[:5]),
+            },
             remedy="VarianceThreshold().fit_transform(X)   # drops columns without variance",
             column=names[0],
-            figure=views.bars({e.columns[j]: float(np.std(X[:, j])) for j in range(min(X.shape[1], 20))}, "Deviations", "deviation"),
+            figure=views.bars(
+                {e.columns[j]: float(np.std(X[:, j])) for j in range(min(X.shape[1], 20))}, "Deviations", "deviation"
+            ),
         )
     ]
 
@@ -111,7 +118,7 @@ def _accident(a: Any, b: Any, columns: int) -> bool:
 
 
 def scale(e: Evidence) -> list[Finding]:
-    """Columns of sizes that no rate suits, or far from 0. Suspects go to trial: does the network learn if they are scaled?"""
+    """Columns of sizes that no rate suits, or far from 0. Suspects go to trial: does scaling help?"""
     X = e.seen
     if X is None or len(X) < 4 or not np.isfinite(X).all():
         return []
@@ -133,7 +140,11 @@ def scale(e: Evidence) -> list[Finding]:
     only_offset = off_centre and SIZE[0] <= centred <= SIZE[1] and wide <= SPREAD
     worst = int(np.flatnonzero(moving)[np.argmax(sizes) if size > SIZE[0] else np.argmin(sizes)])
     column = e.columns[worst] if len(e.columns) == X.shape[1] else None
-    measured: dict[str, float | int | str] = {"size": size, "largest over middle": spread, "means over deviations": offset}
+    measured: dict[str, float | int | str] = {
+        "size": size,
+        "largest over middle": spread,
+        "means over deviations": offset,
+    }
     weight, severity = _verdict(e, measured, extreme=size > 50.0 or size < 0.01 or (spread > 300 and size > SIZE[1]))
     if severity == "":
         return []
@@ -146,7 +157,10 @@ def scale(e: Evidence) -> list[Finding]:
             column=column,
             repair=lambda: scaled_inputs(e),
             figure=views.bars(
-                {e.columns[j]: float(np.hypot(mean[j], deviation[j])) for j in range(min(X.shape[1], len(e.columns), 20))},
+                {
+                    e.columns[j]: float(np.hypot(mean[j], deviation[j]))
+                    for j in range(min(X.shape[1], len(e.columns), 20))
+                },
                 "Sizes of the columns",
                 "root mean square",
                 limit=SIZE[1],

@@ -33,7 +33,7 @@ def _of_classes(e: Evidence) -> list[Finding]:
     target = np.eye(K)[labels]
     best = (e.references if e.target.shape[1] == K else best_reference(_table(e), target))[0]
     blind = np.mean(np.square(target - target.mean(axis=0)), axis=1)
-    if not gain(blind, best.errors(target), float(np.mean(blind)) or 1.0).beyond(0.08):
+    if not gain(blind, best.errors(target), float(np.mean(blind)) or 1.0).beyond(0.05, 2.0):
         return []  # little is known of these rows: no label contradicts
     sure, surest = _sure(best.loo, K, CONFIDENT), _sure(best.loo, K, 0.3 * CONFIDENT)
     wrong, still = (best.loo.argmax(axis=1)[rows] != labels[rows] for rows in (sure, surest))
@@ -45,7 +45,12 @@ def _of_classes(e: Evidence) -> list[Finding]:
         Finding(
             "label-noise",
             "warning",
-            {"contradicted": share, "among surest rows": len(sure), "first": int(sure[wrong][0]), "reference": best.kind},
+            {
+                "contradicted": share,
+                "among surest rows": len(sure),
+                "first": int(sure[wrong][0]),
+                "reference": best.kind,
+            },
             remedy="# look at these rows first:\n"
             f"rows = {sure[wrong][:8].tolist()}\n"
             'Model(net, nn.loss("cross_entropy", smoothing=0.1), penalty=nn.L2(1e-3)); train.EarlyStopping(10)',
@@ -73,7 +78,7 @@ def _at_least(wrong: Any) -> tuple[float, float]:
 
 
 def _own_opinion(e: Evidence) -> float | None:
-    """How often validation rows contradict the network where it is surest; None unless it knows more than the reference."""
+    """How often validation rows contradict the network where it is surest; None unless it knows most."""
     if e.held_behind is None or e.held_behind.size > -0.1:
         return None
     if e.held is None or len(e.held) < 40 or not e.model.loss.link.kind.gives_probabilities:
@@ -105,9 +110,10 @@ def _of_numbers(e: Evidence) -> list[Finding]:
             "label-noise",
             "warning",
             {"far off": int(far.sum()), "of": len(far), "their share of the squared error": owned},
-            means="A few targets are far from all that similar rows say. Under squared errors they rule the gradient: a "
-            "network that is trained for long learns them by heart.",
-            remedy=f'# look at these rows first:\nrows = {np.flatnonzero(far)[:8].tolist()}\nModel(net, nn.loss("huber"))',
+            means="A few targets are far from all that similar rows say. Under squared errors they rule the gradient: "
+            "a network that is trained for long learns them by heart.",
+            remedy=f"# look at these rows first:\nrows = {np.flatnonzero(far)[:8].tolist()}\n"
+            'Model(net, nn.loss("huber"))',
             weight=owned * 0.3,
         )
     ]
@@ -148,8 +154,7 @@ def _rows_twice(e: Evidence) -> list[Finding]:
 def _knowing_column(e: Evidence) -> list[Finding]:
     """The column that tells most about the target: does it say nearly all, and the others much less?"""
     X, target = _table(e), e.target
-    n, d = X.shape
-    if d < 3 or target.shape[1] > 30:
+    if X.shape[1] < 3 or target.shape[1] > 30:
         return []
     centred = X - X.mean(axis=0)
     size = np.sqrt(np.sum(np.square(centred), axis=0))
@@ -158,7 +163,7 @@ def _knowing_column(e: Evidence) -> list[Finding]:
         correlation = np.abs(centred.T @ spread) / (size[:, None] * np.sqrt(np.sum(np.square(spread), axis=0)))
     told = np.nan_to_num(correlation).max(axis=1)
     j = int(np.argmax(told))
-    alone = best_reference(X[:, [j]], target)[0]
+    alone = best_reference(X[:, [j]], target, features=32)[0]
     skill_alone = 1.0 - float(np.mean(alone.errors(target))) / e.target_spread
     if skill_alone < 0.9:
         return []
@@ -174,7 +179,11 @@ def _knowing_column(e: Evidence) -> list[Finding]:
             {"told by it alone": skill_alone, "told by the others": skill_others},
             remedy=f"X = np.delete(X, {j}, axis=1)   # is {e.columns[j]} known before the target is?",
             column=e.columns[j],
-            figure=views.bars({f"{e.columns[j]} alone": skill_alone, "all others": skill_others}, "What is told of the target", "share"),
+            figure=views.bars(
+                {f"{e.columns[j]} alone": skill_alone, "all others": skill_others},
+                "What is told of the target",
+                "share",
+            ),
             weight=worse.size * 0.5,
         )
     ]

@@ -13,13 +13,22 @@ from pellucid.data.rows import Rows
 from pellucid.inspect.diagnosis import views
 from pellucid.inspect.diagnosis.causes import ordered
 from pellucid.inspect.diagnosis.diagnose import DATA, findings_of, gathered
-from pellucid.inspect.diagnosis.evidence import Evidence, subset
+from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Diagnosis, Finding
 from pellucid.inspect.diagnosis.gradients import flow, starts_silent
 from pellucid.inspect.diagnosis.inputs import SIZE, scale
-from pellucid.inspect.diagnosis.remedies import afresh, scaled_rate, standardising, variant, with_usual_start, without_noise
-from pellucid.inspect.diagnosis.targets import scale as target_scale
+from pellucid.inspect.diagnosis.remedies import (
+    afresh,
+    scaled_rate,
+    standardising,
+    variant,
+    with_usual_start,
+    without_noise,
+)
+from pellucid.inspect.diagnosis.sampling import subset
 from pellucid.inspect.diagnosis.stepper import trained
+from pellucid.inspect.diagnosis.targets import scale as target_scale
+from pellucid.inspect.diagnosis.threads import one_thread
 from pellucid.inspect.diagnosis.units import dead, saturated, symmetric
 from pellucid.inspect.subject import Subject
 from pellucid.markup import plural
@@ -57,14 +66,13 @@ def looked_at(it: Subject, found: list[Finding]) -> Diagnosis:
         trial.initialize(it.X)
     evidence = Evidence(Subject(trial, it.X, it.y, it.columns, it.classes, it.whole), History())
     words = f"Preflight of {it.who} on {plural(len(it.X), 'row')}" + ("" if it.model.params else ", not trained yet")
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with one_thread(), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = found + findings_of(evidence, DATA)
+        found = [*found, *findings_of(evidence, DATA)]
         if not evidence.misfit:
             start = Start(evidence)
-            for check in (symmetric, dead, saturated, signals, by_heart):
-                found += check(start.evidence) if check in (symmetric, dead, saturated) else check(start)  # type: ignore[arg-type]
-            found += _sizes(start)
+            found += findings_of(evidence, (symmetric, dead, saturated))
+            found += signals(start) + by_heart(start) + _sizes(start)
     return Diagnosis(ordered(found), words)
 
 
@@ -125,7 +133,14 @@ def signals(start: Start) -> list[Finding]:
     if not np.isfinite(loss) or (loss - chance) / e.unit > 100.0 or back > 1e3:
         if _normal(e):
             return [
-                Finding("exploding-gradient", "warning", measured, remedy='nn.mlp(hidden, outputs, init="auto")', repair=usual, weight=0.5)
+                Finding(
+                    "exploding-gradient",
+                    "warning",
+                    measured,
+                    remedy='nn.mlp(hidden, outputs, init="auto")',
+                    repair=usual,
+                    weight=0.5,
+                )
             ]
     elif silent or back < 1e-3 or output < 1e-6:
         place = silent[0] if silent else look.layers[0].name
@@ -137,7 +152,9 @@ def signals(start: Start) -> list[Finding]:
                 remedy='nn.mlp(hidden, outputs, activation="relu", init="auto")   # or norm="batch"',
                 layer=place,
                 repair=usual,
-                figure=views.bars({one.name: one.dz.rms for one in look.layers if one.dz is not None}, "Adjoints", "rms", log=True),
+                figure=views.bars(
+                    {one.name: one.dz.rms for one in look.layers if one.dz is not None}, "Adjoints", "rms", log=True
+                ),
                 weight=0.5,
             )
         ]
@@ -167,7 +184,7 @@ def variant_without(model: Model) -> Model:
 
 
 def by_heart(start: Start) -> list[Finding]:
-    """16 rows, a few hundred steps: who cannot learn these by heart will learn nothing. Which change makes it possible?"""
+    """16 rows, a few hundred steps: who cannot learn these by heart will learn nothing. What makes it possible?"""
     e = start.evidence
     labels = {tuple(np.ravel(row)) for row in np.asarray(start.few.X)}
     if len(labels) < len(start.few.X):  # the same row with two targets cannot be learned
@@ -175,7 +192,11 @@ def by_heart(start: Start) -> list[Finding]:
     own = start.learned(e.model)
     if own.left < 0.5:
         return []
-    measured: dict[str, float | int | str] = {"left of 16 rows' loss": float(min(own.left, 1e9)), "steps": STEPS, "rate": e.rate}
+    measured: dict[str, float | int | str] = {
+        "left of 16 rows' loss": float(min(own.left, 1e9)),
+        "steps": STEPS,
+        "rate": e.rate,
+    }
     rates = {factor: start.learned(e.model, factor) for factor in (0.01, 0.1, 10.0, 100.0)}
     factor = min(rates, key=lambda one: rates[one].left)
     if rates[factor].left < 0.5 * own.left and rates[factor].left < 0.7:
@@ -188,7 +209,9 @@ def by_heart(start: Start) -> list[Finding]:
                 "warning",
                 measured,
                 remedy=f"optim.{rule}({e.rate * factor:.3g})   # instead of {e.rate:.3g}",
-                repair=lambda: afresh(variant(e.model, optimizer=scaled_rate(e.model.optimizer, factor, e.rate)), e.it.X),
+                repair=lambda: afresh(
+                    variant(e.model, optimizer=scaled_rate(e.model.optimizer, factor, e.rate)), e.it.X
+                ),
                 weight=0.5,
             )
         ]
@@ -214,10 +237,8 @@ def by_heart(start: Start) -> list[Finding]:
             "capacity-too-small",
             "note",
             measured,
-            means="The network does not learn even 16 rows by heart, at any rate that was tried. It may be too small, or they cannot "
-            "be told apart.",
+            means="The network does not learn even 16 rows by heart, at any rate that was tried. It may be too small, "
+            "or they cannot be told apart.",
             remedy="nn.mlp((64,), outputs)",
         )
     ]
-
-

@@ -32,7 +32,10 @@ def best_reference(X: Array, target: Array, *, features: int = 256, seed: int = 
     """The learners, best first.   X: (n, d) finite, target: (n, k)"""
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     useful = deviation > 1e-9 * np.maximum(np.abs(mean), 1e-300)
-    scale = lambda Z: np.clip((Z[:, useful] - mean[useful]) / deviation[useful], -10.0, 10.0)
+
+    def scale(Z: Array) -> Array:
+        return np.clip((Z[:, useful] - mean[useful]) / deviation[useful], -10.0, 10.0)
+
     U = scale(X)
     learners = [_ridge("linear", U, target, scale)]
     if U.shape[1] and len(U) >= 8:
@@ -48,10 +51,7 @@ def _ridge(kind: str, P: Array, target: Array, lift: Any) -> Reference:
     small = Q.T @ Q if Q.shape[1] <= n else Q @ Q.T
     values, vectors = np.linalg.eigh(small)
     values = np.maximum(values, 0.0)
-    if Q.shape[1] <= n:
-        U = Q @ vectors / np.sqrt(np.maximum(values, 1e-12))
-    else:
-        U = vectors
+    U = Q @ vectors / np.sqrt(np.maximum(values, 1e-12)) if Q.shape[1] <= n else vectors
     projected = U.T @ (target - offset)
     best: tuple[float, float, Array] | None = None
     for strength in STRENGTHS:

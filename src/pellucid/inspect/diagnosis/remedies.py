@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -90,11 +91,7 @@ def with_activations_between(net: nn.Layer, which: str = "relu") -> nn.Layer:
     """An activation between layers with weights that follow each other without one."""
     flat = innermost(net)
     weighted = [i for i, (_, layer) in enumerate(flat) if is_weighted(layer)]
-    bare = [
-        flat[a][0]
-        for a, b in zip(weighted, weighted[1:], strict=False)
-        if not any(is_nonlinear(layer) for _, layer in flat[a : b])
-    ]
+    bare = [flat[a][0] for a, b in pairwise(weighted) if not any(is_nonlinear(layer) for _, layer in flat[a:b])]
 
     def change(name: str, layer: nn.Layer) -> nn.Layer | Parts:
         if isinstance(layer, nn.Activate) and layer.activation.name == "identity":

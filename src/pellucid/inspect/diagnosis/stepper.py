@@ -31,7 +31,7 @@ class Trained:
 
 
 class Calls:
-    """A graph for batches of one size, as a list of (function, places of its arguments, settings, place of its value)."""
+    """A graph for batches of one size: a list of (function, places of its arguments, settings, place of its value)."""
 
     def __init__(self, graph: Graph, rows: int, wanted: int) -> None:
         sizes = {"n": rows}

@@ -22,7 +22,9 @@ def domain(e: Evidence) -> list[Finding]:
     if e.misfit:
         y = np.asarray(e.it.y)
         labelled = e.classifies and y.ndim == 1
-        recode = "y = np.unique(y, return_inverse=True)[1]" if labelled else "y = y[np.isfinite(y)]   # and the rows of X"
+        recode = (
+            "y = np.unique(y, return_inverse=True)[1]" if labelled else "y = y[np.isfinite(y)]   # and the rows of X"
+        )
         if not e.classifies and y.dtype.kind in "fiu" and not np.isnan(y.astype(float)).any():
             recode = 'Model(net, "squared_error")   # takes any numbers'
         return [Finding("target-domain", "error", {"refused": e.misfit, **_summary(y)}, remedy=recode)]
@@ -74,7 +76,12 @@ def _unused_outputs(e: Evidence) -> list[Finding]:
 
 def scale(e: Evidence) -> list[Finding]:
     """A target of numbers that is far from what a new network puts out. A trial says what standardising is worth."""
-    if e.classifies or e.misfit or e.model.loss.link.kind is not LinkKind.NUMBERS or isinstance(e.model.loss, Standardised):
+    if (
+        e.classifies
+        or e.misfit
+        or e.model.loss.link.kind is not LinkKind.NUMBERS
+        or isinstance(e.model.loss, Standardised)
+    ):
         return []
     y = np.asarray(e.sample.y, np.float64)
     if y.ndim != 2 or len(y) < 4:
@@ -100,7 +107,9 @@ def scale(e: Evidence) -> list[Finding]:
             remedy="TransformedTargetRegressor(regressor, transformer=StandardScaler())\n"
             f"y = (y - {mean:.4g}) / {deviation:.4g}   # and back: prediction * {deviation:.4g} + {mean:.4g}",
             repair=lambda: scaled_target(e, mean, deviation),
-            figure=views.bars({"mean": abs(mean), "deviation": deviation, "expected": 1.0}, "Size of the target", "", log=True),
+            figure=views.bars(
+                {"mean": abs(mean), "deviation": deviation, "expected": 1.0}, "Size of the target", "", log=True
+            ),
             weight=weight,
         )
     ]
@@ -121,7 +130,9 @@ def _trial(
     def errors(model: Model) -> Any:
         return np.mean(np.square(e.said(model, inside.X) - target), axis=1) / e.target_spread
 
-    scaled = laboratory.begin("scaled target", lambda model: variant(model, loss=Standardised(model.loss, mean, deviation)))
+    scaled = laboratory.begin(
+        "scaled target", lambda model: variant(model, loss=Standardised(model.loss, mean, deviation))
+    )
     as_is = laboratory.begin("as it is")
     if scaled.diverged:
         return ("note", 0.0) if extreme else ("", 0.0)
@@ -156,8 +167,8 @@ def pairing(e: Evidence) -> list[Finding]:
                 "loss-output-mismatch",
                 "error" if missed > 0.3 else "warning",
                 {"last": _name(last), "loss": e.loss.name, **({"out of reach": missed} if missed else {})},
-                means=f"{words[0].upper()}{words[1:]}. The lectures: a linear output for regression, softmax or sigmoid for "
-                "classes; here the loss contains them.",
+                means=f"{words[0].upper()}{words[1:]}. The lectures: a linear output for regression, softmax or "
+                "sigmoid for classes; here the loss contains them.",
                 remedy="nn.Sequential(*net.children[:-1])   # leave the last activation out",
                 repair=lambda: afresh(variant(e.model, net=without_last_activation(e.model.net)), e.it.X),
                 weight=0.5,
@@ -204,9 +215,13 @@ def _numbers_for_classes(e: Evidence) -> list[Finding]:
         Finding(
             "loss-output-mismatch",
             "warning",
-            {"values": len(values), "right as classes": float(as_classes.mean()), "right as numbers": float(as_numbers.mean())},
-            means="The target counts classes, but the loss takes their numbers for amounts, as if class 2 were between 1 and 3. "
-            "The lectures: one output and one score for each class, with cross-entropy.",
+            {
+                "values": len(values),
+                "right as classes": float(as_classes.mean()),
+                "right as numbers": float(as_numbers.mean()),
+            },
+            means="The target counts classes, but the loss takes their numbers for amounts, as if class 2 were between "
+            "1 and 3. The lectures: one output and one score for each class, with cross-entropy.",
             remedy=f'Model(nn.mlp(hidden, {len(values)}), "cross_entropy")',
             weight=float(-better.size),
         )

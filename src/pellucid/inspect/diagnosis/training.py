@@ -17,7 +17,7 @@ from pellucid.train import Model
 WORTH = 0.05
 """Gains in units of what can be learned: what a few steps bring beyond this was left lying there."""
 
-LADDER = (10.0, 100.0, 1000.0)
+LADDER = (10.0, 100.0, 1e3, 1e4, 1e5)
 """Factors on a rate that is suspected to be too low."""
 
 
@@ -49,8 +49,8 @@ def ways(e: Evidence) -> Ways:
         trial = gain(now.inside, laboratory.go_on("go on", rate=each, steps=steps).losses.inside, e.unit)
         if trial.size > best.size:
             best, factor = trial, each
-        elif best.size > WORTH or not np.isfinite(trial.size):
-            break
+        if (trial.size < best.size and best.size > WORTH) or not trial.size > -0.02:
+            break  # beyond the best, or over the edge
     return Ways(
         gain(now.inside, same.losses.inside, e.unit),
         gain(now.inside, low.losses.inside, e.unit),
@@ -78,7 +78,7 @@ def steps(e: Evidence) -> list[Finding]:
         return []
     if e.curve.diverged or not e.finite:
         return _diverged(e)
-    if not len(e.curve.loss):
+    if not len(e.curve.loss) or (e.well and e.laboratory.costly):
         return []
     way = ways(e)
     numbers = {"same": way.same.size, "a tenth": way.low.size, f"{way.factor:g} times": way.high.size}
@@ -107,7 +107,15 @@ def other_rate(e: Evidence, factor: float) -> Model:
     return afresh(variant(e.model, optimizer=scaled_rate(e.model.optimizer, factor, e.rate)), e.it.X)
 
 
-def _rate(e: Evidence, code: str, severity: str, measured: dict[str, float | int | str], factor: float, figure: views.Figure, weight: float) -> list[Finding]:
+def _rate(
+    e: Evidence,
+    code: str,
+    severity: str,
+    measured: dict[str, float | int | str],
+    factor: float,
+    figure: views.Figure,
+    weight: float,
+) -> list[Finding]:
     return [
         Finding(
             code,
@@ -175,33 +183,19 @@ def _batch_too_small(e: Evidence, measured: dict[str, float | int | str], by_bat
     ]
 
 
-def _still_falling(e: Evidence, way: Ways, measured: dict[str, float | int | str], figure: views.Figure) -> list[Finding]:
-    """More steps at the same rate help, on other rows, too: too few of them; or batches too large, or the rate too low."""
+def _still_falling(
+    e: Evidence, way: Ways, measured: dict[str, float | int | str], figure: views.Figure
+) -> list[Finding]:
+    """More steps at the same rate help, on other rows, too: too few; or batches too large, or the rate too low."""
     fell = falling(e)
     behind = e.behind.beyond(0.03, 2.0)
-    more = way.same.beyond(WORTH) and way.outside.size > (0.5 * WORTH if behind else 3.0 * WORTH)
+    more = way.same.beyond(1.5 * WORTH) and way.outside.size > (WORTH if behind else 3.0 * WORTH)
     if not more and not (behind and fell > 0.1 and way.same.beyond(0.02) and way.outside.size > 0.0):
         return []
     measured = {"epochs": e.curve.epochs, "steps": e.curve.steps, **measured, "fell in the last third": fell}
-    per_epoch = max(-(-e.fit_rows // e.batch), 1)
-    laboratory = e.laboratory
-    if per_epoch <= 4 and e.batch >= 64:
-        small = max(e.batch // 16, 16)
-        epochs = max(count(e) // per_epoch, 1)
-        steps_of_small = min(max(len(laboratory.inside) * epochs // small, 8), laboratory.steps)
-        trial = laboratory.go_on("small batches", batch=small, steps=steps_of_small)
-        by_batch = gain(laboratory.now.inside, trial.losses.inside, e.unit)
-        per_row = by_batch.size / (steps_of_small * small)
-        if by_batch.beyond(WORTH) and per_row > 3.0 * max(way.same.size, 0.0) / (count(e) * laboratory.batch):
-            return [
-                Finding(
-                    "batch-too-large",
-                    "warning",
-                    {"batch_size": e.batch, "steps an epoch": per_epoch, **measured, "gain of small batches": by_batch.size},
-                    remedy=f"model.fit(X, y, batch_size={small}, ...)",
-                    weight=by_batch.size,
-                )
-            ]
+    large = _batch_too_large(e, way, measured)
+    if large:
+        return large
     faster = way.high.beyond(WORTH) and way.high.size > 3.0 * max(way.same.size, 0.0)
     if faster:
         return _rate(e, "rate-too-low", "warning", measured, way.factor, figure, way.high.size)
@@ -211,9 +205,34 @@ def _still_falling(e: Evidence, way: Ways, measured: dict[str, float | int | str
             "too-few-epochs",
             "warning",
             measured,
-            remedy=f"model.fit(X, y, epochs={4 * max(e.curve.epochs, 1)}, ...)   # with train.EarlyStopping(10) on validation rows",
+            remedy=f"model.fit(X, y, epochs={4 * max(e.curve.epochs, 1)}, ...)   # with train.EarlyStopping(10)",
             figure=views.curves(curves, "Still falling when it ended"),
             weight=max(way.same.size, fell),
+        )
+    ]
+
+
+def _batch_too_large(e: Evidence, way: Ways, measured: dict[str, float | int | str]) -> list[Finding]:
+    """An epoch of a few steps: do small batches get further with the same rows?"""
+    laboratory = e.laboratory
+    per_epoch = max(-(-e.fit_rows // e.batch), 1)
+    if per_epoch > 4 or e.batch < 64:
+        return []
+    small = max(e.batch // 16, 16)
+    epochs = max(count(e) // per_epoch, 1)
+    steps_of_small = min(max(len(laboratory.inside) * epochs // small, 8), laboratory.steps)
+    trial = laboratory.go_on("small batches", batch=small, steps=steps_of_small)
+    by_batch = gain(laboratory.now.inside, trial.losses.inside, e.unit)
+    per_row = by_batch.size / (steps_of_small * small)
+    if not by_batch.beyond(WORTH) or per_row < 3.0 * max(way.same.size, 0.0) / (count(e) * laboratory.batch):
+        return []
+    return [
+        Finding(
+            "batch-too-large",
+            "warning",
+            {"batch_size": e.batch, "steps an epoch": per_epoch, **measured, "gain of small batches": by_batch.size},
+            remedy=f"model.fit(X, y, batch_size={small}, ...)",
+            weight=by_batch.size,
         )
     ]
 
@@ -222,9 +241,14 @@ def _too_low(e: Evidence, way: Ways, measured: dict[str, float | int | str], fig
     """A larger rate goes much further from here."""
     if not way.high.beyond(WORTH) or way.high.size < 3.0 * max(way.same.size, 0.0):
         return []
-    outside = gain(e.laboratory.now.outside, e.laboratory.go_on("go on", rate=way.factor, steps=count(e)).losses.outside, e.unit)
+    outside = gain(
+        e.laboratory.now.outside, e.laboratory.go_on("go on", rate=way.factor, steps=count(e)).losses.outside, e.unit
+    )
     if outside.size < (0.5 * WORTH if e.behind.beyond(0.03, 2.0) else 3.0 * WORTH):
         return []
+    large = _batch_too_large(e, way, measured)
+    if large:
+        return large
     if isinstance(e.model.optimizer.rule.lr, Schedule) and len(e.curve.rates):
         measured["rate at the end"] = float(e.curve.rates[-1])
     return _rate(e, "rate-too-low", "warning", measured, way.factor, figure, way.high.size)
@@ -241,7 +265,7 @@ def _flat(e: Evidence, way: Ways, measured: dict[str, float | int | str]) -> lis
             "plateau",
             "warning",
             {**measured, "behind": e.behind.size, "fell in the last third": falling(e)},
-            remedy="optim.chain(optim.ClipNorm(1.0), optim.Adam(optim.OneCycle(0.01)))   # and another seed: fit(..., seed=1)",
+            remedy="optim.chain(optim.ClipNorm(1.0), optim.Adam(optim.OneCycle(0.01)))   # and another seed",
             figure=views.curves({"loss": list(e.curve.loss)}, "A plateau"),
             weight=0.5 * e.behind.size,
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.inspect.diagnosis.remedies import scaled_rate, variant
+from pellucid.inspect.diagnosis.sampling import taken
 from pellucid.inspect.diagnosis.stepper import Trained, trained
 from pellucid.train import Model
 
@@ -26,6 +27,9 @@ LEAST = 0.6
 
 SHARE = 0.05
 """Of the time of a fit that trials may take."""
+
+FEWER = 256
+"""Rows that a costly network is tried on."""
 
 LIMIT = 3.0
 """Units that a single row may count for in a standard error."""
@@ -105,6 +109,10 @@ class Laboratory:
         step = STEP + 6.0 * numbers * self.batch / SPEED
         seconds = max(LEAST, SHARE * fit_rows * 6.0 * numbers / (3.0 * SPEED))
         self.steps = int(np.clip(seconds / (8.0 * step), 16, 120))
+        self.costly = self.steps < 40
+        if self.costly:  # looking at many rows would cost more than learning from a few
+            self.inside, self.outside = taken(inside, FEWER), taken(outside, FEWER)
+            self.batch = min(self.batch, FEWER)
         self.now = self.judged(model)
         self._memory: dict[Any, Outcome] = {}
 
@@ -120,7 +128,7 @@ class Laboratory:
         steps: int | None = None,
         change: Callable[[Model], Model] | None = None,
     ) -> Outcome:
-        """Train on from where the model stands: with another rate, other batches, or another model of its parameters."""
+        """Train on from where the model stands: with another rate, other batches, or a model of the same parameters."""
         return self._once(name, lambda: change(self.model) if change else self.model, rate, batch, steps)
 
     def begin(
@@ -130,7 +138,6 @@ class Laboratory:
         *,
         rate: float = 1.0,
         steps: int | None = None,
-        X: Any = None,
         seed: int = 0,
     ) -> Outcome:
         """Train a new model, with one thing changed, from its first parameters."""
@@ -158,7 +165,7 @@ class Laboratory:
             trial.params, trial.state = after.params, after.state
             seen.append(self.judged(trial))
 
-        halts = {steps - round(steps * back) for back in (0.0, 0.1, 0.2, 0.3)}
+        halts = {steps - round(steps * back) for back in ((0.0, 0.2) if self.costly else (0.0, 0.1, 0.2, 0.3))}
         options = {"steps": steps, "batch": batch, "seed": 1}
         after = trained(trial, self.inside, rate=self.rate * rate, halts=halts, look=look, **options)
         trial.params, trial.state = after.params, after.state

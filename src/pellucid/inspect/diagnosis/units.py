@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def missing_activation(e: Evidence) -> list[Finding]:
             "missing-activation",
             "warning",
             {"pairs": len(bare), "of": hidden, "behind": ", ".join(first for first, _ in bare[:4])},
-            remedy='nn.mlp(hidden, outputs, activation="relu")   # or nn.Sequential(nn.Dense(...), "relu", nn.Dense(...))',
+            remedy='nn.mlp(hidden, outputs, activation="relu")   # nn.Sequential(nn.Dense(...), "relu", nn.Dense(...))',
             layer=bare[0][0],
             repair=lambda: afresh(variant(e.model, net=with_activations_between(e.model.net)), e.it.X),
             weight=max(e.behind.size, 0.05) if e.trained and not e.misfit and e.finite else 0.05,
@@ -69,7 +70,7 @@ def symmetric(e: Evidence) -> list[Finding]:
     weights = {key.removesuffix(".weight"): value for key, value in e.model.params.items() if key.endswith(".weight")}
     names = [name for name, layer in e.layers if is_weighted(layer) and name in weights]
     worst: tuple[float, str, int, int] = (0.0, "", 0, 0)
-    for name, following in zip(names, names[1:], strict=False):
+    for name, following in pairwise(names):
         W, V = np.asarray(weights[name], np.float64), np.asarray(weights[following], np.float64)
         b = np.asarray(e.model.params.get(f"{name}.bias", np.zeros(W.shape[1])), np.float64)
         units = W.shape[1]
@@ -148,7 +149,11 @@ def _cause_of_death(e: Evidence, layer: LayerLook, at_start: float) -> str:
     """Would the units open without their biases? Were they closed from the beginning?"""
     bias = e.model.params.get(f"{layer.name}.bias")
     if bias is not None and _opens_without_bias(e, layer):
-        return "a large negative bias" if at_start >= SOME else "steps that were too large (they left a large negative bias)"
+        return (
+            "a large negative bias"
+            if at_start >= SOME
+            else "steps that were too large (they left a large negative bias)"
+        )
     return "inputs or first weights" if at_start >= SOME else "steps that were too large"
 
 
@@ -166,9 +171,11 @@ def _opens_without_bias(e: Evidence, layer: LayerLook) -> bool:
 
 def _remedy(cause: str, e: Evidence) -> str:
     if cause.startswith("a large"):
-        return 'nn.Dense(units, bias=0.0)   # or slightly positive: bias=0.01 (the lectures\' advice)'
-    return f"{type(e.model.optimizer.rule).__name__}({e.rate / 10:.3g})   # a tenth of the rate" if cause.startswith("steps") else (
-        "StandardScaler().fit_transform(X)"
+        return "nn.Dense(units, bias=0.0)   # or slightly positive: bias=0.01 (the lectures' advice)"
+    return (
+        f"{type(e.model.optimizer.rule).__name__}({e.rate / 10:.3g})   # a tenth of the rate"
+        if cause.startswith("steps")
+        else ("StandardScaler().fit_transform(X)")
     )
 
 
@@ -186,13 +193,17 @@ def saturated(e: Evidence) -> list[Finding]:
         return []
     poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
     serious = (share >= MANY and poor) or at_start >= MANY
-    cause = "first weights or inputs" if at_start >= 0.3 else "training: weights grew, by steps that were too large or for long"
+    cause = (
+        "first weights or inputs"
+        if at_start >= 0.3
+        else "training: weights grew, by steps that were too large or for long"
+    )
     return [
         Finding(
             "saturated-units",
             "warning" if serious else "note",
             {"saturated": share, "at the start": at_start, "cause": cause},
-            remedy='nn.mlp(hidden, outputs, activation="relu", init="auto")   # or norm="batch", or smaller first weights',
+            remedy='nn.mlp(hidden, outputs, activation="relu", init="auto")   # or norm="batch"',
             layer=worst.name,
             repair=lambda: afresh(variant(e.model, net=with_usual_start(e.model.net)), e.it.X),
             figure=views.histogram(worst.z.counts, worst.z.edges, f"Pre-activations of {worst.name}", "z"),
@@ -214,9 +225,15 @@ def advice(e: Evidence) -> list[Finding]:
         Finding(
             "not-zero-centred",
             "note",
-            {"activation": str(first.activation), "mean": first.a.mean, "deviation": first.a.std, "means over deviations": offset},
-            means="Sigmoids give positive numbers only, so the gradients of all weights of a unit in the next layer have the same "
-            "sign and descent zig-zags. The lectures: never in hidden layers; tanh is zero-centred, ReLU does not saturate.",
+            {
+                "activation": str(first.activation),
+                "mean": first.a.mean,
+                "deviation": first.a.std,
+                "means over deviations": offset,
+            },
+            means="Sigmoids give positive numbers only, so the gradients of all weights of a unit in the next layer "
+            "have the same sign and descent zig-zags. The lectures: never in hidden layers; tanh is zero-centred, ReLU does "
+            "not saturate.",
             remedy='nn.mlp(hidden, outputs, activation="tanh")   # or "relu"',
             layer=first.name,
         )
@@ -230,7 +247,7 @@ def useless(e: Evidence) -> list[Finding]:
     taps: dict[str, Any] = {}
     with np.errstate(all="ignore"):
         e.model.net.apply(e.model.params, e.sample.X, e.model.state, taps=taps)
-    for name, layer in _residuals(e.model.net):
+    for name, _ in _residuals(e.model.net):
         branch, whole = taps.get(f"{name}.layer"), taps.get(name)
         if branch is not None and whole is not None:
             share = float(np.sqrt(np.mean(np.square(branch))) / max(float(np.sqrt(np.mean(np.square(whole)))), 1e-30))
@@ -261,7 +278,9 @@ def _straight_layers(e: Evidence) -> list[Finding]:
 
 
 def _useless(name: str, severity: str, measured: dict[str, float | int | str]) -> Finding:
-    return Finding("useless-layer", severity, measured, remedy=f"# leave {name} out: nn.mlp with one hidden layer less", layer=name)
+    return Finding(
+        "useless-layer", severity, measured, remedy=f"# leave {name} out: nn.mlp with one hidden layer less", layer=name
+    )
 
 
 # what layers are

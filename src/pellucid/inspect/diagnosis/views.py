@@ -21,7 +21,9 @@ NOTHING = "Nothing found: the training looks healthy."
 
 def numbers(finding: Finding) -> str:
     """What was measured, in a line."""
-    return ", ".join(f"{name} {value if isinstance(value, str) else _number(value)}" for name, value in finding.measured.items())
+    return ", ".join(
+        f"{name} {value if isinstance(value, str) else _number(value)}" for name, value in finding.measured.items()
+    )
 
 
 def _number(value: float) -> str:
@@ -82,7 +84,9 @@ def html(findings: Sequence[Finding], about: str) -> str:
 Figure = Callable[[Any], Any]
 
 
-def bars(values: Mapping[str, float], title: str, unit: str, *, limit: float | None = None, log: bool = False) -> Figure:
+def bars(
+    values: Mapping[str, float], title: str, unit: str, *, limit: float | None = None, log: bool = False
+) -> Figure:
     """Numbers by name, side by side; `limit` is a line that they should not pass."""
 
     def draw(ax: Any = None) -> Any:
