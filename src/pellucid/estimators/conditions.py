@@ -26,6 +26,11 @@ class Condition(NamedTuple):
         except TypeError:
             return False
 
+    def check(self, name: str, value: object) -> None:
+        """Raise for a value that does not do."""
+        if not self.met(value):
+            raise ValueError(f"{name} is {self.words}, got {value!r}")
+
     def said(self, words: str) -> Condition:
         """The same test in other words."""
         return self._replace(words=words)

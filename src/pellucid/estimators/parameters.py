@@ -133,8 +133,7 @@ def check_parameters(holder: Parameters, who: str = "", prefix: str = "") -> Non
     who = who or type(holder).__name__
     for name, one in holder.declared.items():
         value = getattr(holder, name)
-        if not one.condition.met(value):
-            raise ValueError(f"{who}: {prefix}{name} is {one.condition.words}, got {value!r}")
+        one.condition.check(f"{who}: {prefix}{name}", value)
         if isinstance(value, Parameters):
             check_parameters(value, who, f"{name}.")
 
