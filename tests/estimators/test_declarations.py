@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from pellucid.estimators import (
+    BaggedMLPClassifier,
+    BaggedMLPRegressor,
     MLPClassifier,
     MLPRegressor,
     NetworkSettings,
@@ -22,6 +24,8 @@ KINDS: list[Any] = [
     MLPRegressor,
     TabularMLPClassifier,
     TabularMLPRegressor,
+    BaggedMLPClassifier,
+    BaggedMLPRegressor,
     NetworkSettings,
     TrainingSettings,
 ]
