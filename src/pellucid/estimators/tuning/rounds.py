@@ -115,7 +115,7 @@ class Search:
 
     def _leader(self) -> Outcome | None:
         """The best of all outcomes that have come in, also those of this round."""
-        candidates = [out for out in list(self.outcomes.values()) if np.isfinite(out.value)]
+        candidates = [out for out in list(self.outcomes.values()) if out.value > -np.inf]
         return max(candidates, key=lambda out: out.value, default=None)
 
     def _end(self) -> float:
@@ -129,7 +129,7 @@ class Search:
 
     def best(self) -> Outcome:
         """The best outcome of those that saw every fold."""
-        candidates = [out for out in self.done if np.isfinite(out.value) and out.state != "failed"]
+        candidates = [out for out in self.done if out.value > -np.inf and out.state != "failed"]
         candidates = [out for out in candidates if len(out.folds) == len(self.parts)] or candidates
         if candidates:
             return max(candidates, key=lambda out: out.value)

@@ -94,7 +94,7 @@ class Outcome:
     @property
     def counts(self) -> bool:
         """Is there anything to tell of it?"""
-        return self.state != "cut" or np.isfinite(self.value)
+        return self.state != "cut" or self.value > -np.inf
 
 
 def try_out(estimator: Learner, settings: Settings, parts: list[Fold], deadline: float, behind: Behind) -> Outcome:
@@ -136,6 +136,6 @@ def try_out(estimator: Learner, settings: Settings, parts: list[Fold], deadline:
         if time_left() > 0:
             out.state = "complete"
     out.seconds = time.monotonic() - begin
-    if out.state != "cut" and not np.isfinite(out.value):
+    if out.state != "cut" and out.value == -np.inf:
         out.state = "failed"
     return out

@@ -128,7 +128,7 @@ def tune(
 
 def _record(number: int, out: Outcome, best: Outcome) -> Trial:
     """A trial as it is shown; one that saw fewer folds than the best has no value to compare."""
-    value = best.folds[0].sign * out.value if np.isfinite(out.value) and len(out.folds) >= len(best.folds) else None
+    value = best.folds[0].sign * out.value if out.value > -np.inf and len(out.folds) >= len(best.folds) else None
     return Trial(number, out.settings, out.state, value, out.epochs, out.seconds, out.curve)
 
 
