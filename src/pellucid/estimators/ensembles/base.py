@@ -29,7 +29,6 @@ from pellucid.estimators.parameters import Parameters, parameter
 from pellucid.estimators.protocols import Learner
 from pellucid.estimators.saving import Saves
 from pellucid.estimators.settings import check_no_checkpoint
-from pellucid.estimators.training import UNTIL
 
 METHODS = ("bagging", "seeds", "folds", "snapshots")
 ROWS = Condition(
@@ -112,7 +111,7 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
         """Seeds, the rows that each member was trained on, and the members."""
         base, rng = self._base(), check_random_state(self.random_state)
         count, n = int(self.n_estimators), X.shape[0]
-        seeds: Array = rng.randint(UNTIL, size=count)
+        seeds: Array = rng.randint(2**31 - 1, size=count)
         shares = [Share(np.arange(n), np.arange(0))] * count
         if self.method == "snapshots":
             members = snapshots(make_member(base, int(seeds[0]), threads=None), X, y, weights, count)
@@ -120,7 +119,7 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
         if self.method == "bagging":
             shares = bags(X, y if labels is None else labels, weights, labels, self.max_samples, seeds)
         elif self.method == "folds":
-            shares = folds(n, labels, count, int(rng.randint(UNTIL)))
+            shares = folds(n, labels, count, int(rng.randint(2**31 - 1)))
         members = train_members(
             [make_member(base, int(seed)) for seed in seeds],
             X,
