@@ -16,7 +16,7 @@ from pellucid.data.types import Array
 from pellucid.errors import PellucidError
 from pellucid.estimators.upgrades import UPGRADES
 from pellucid.train import Metric, Model
-from pellucid.train.files.entries import COUNTS, entry, must_match, short
+from pellucid.train.files.container import COUNTS, entry, must_match, short
 from pellucid.train.files.models import rebuilt
 from pellucid.train.files.records import restore
 from pellucid.train.metrics import METRICS

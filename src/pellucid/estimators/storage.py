@@ -22,8 +22,7 @@ from pellucid.estimators.reading import StorageError as StorageError
 from pellucid.estimators.reading import text_room
 from pellucid.estimators.recipe import scorer
 from pellucid.train import Metric, Model
-from pellucid.train.files.container import read, write
-from pellucid.train.files.entries import MAPPING, entry, short
+from pellucid.train.files.container import MAPPING, entry, read, short, write
 from pellucid.train.files.models import described
 from pellucid.train.files.records import ConfigError, describe
 from pellucid.train.model import Progress

@@ -11,9 +11,8 @@ from pellucid.amounts import check_number, check_whole
 from pellucid.data.streams import Stream
 from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.history import History
-from pellucid.train.loop.divergence import Diverged, locate
+from pellucid.train.loop.divergence import Diverged, locate, soundness
 from pellucid.train.loop.ending import Ending, EndingKind
-from pellucid.train.loop.soundness import soundness
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured
 from pellucid.train.model import Model
 

@@ -32,7 +32,9 @@ def write_atomically(path: str | os.PathLike[str], raw: bytes) -> None:
     link stays a link, and what it points to is replaced; a file that is replaced passes its mode on. What is not a
     regular file is refused.
     """
-    target, old_status = _target(path)
+    target, old_status = Path(os.path.realpath(path)), regular(path)  # to the end of links, as `open` does
+    if old_status is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "write-protected", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     start = f".{target.name[:40]}."
     sweep(target.parent, re.compile(re.escape(start) + r"[0-9a-f]{16}\.tmp").fullmatch)
@@ -59,15 +61,6 @@ def regular(path: str | os.PathLike[str]) -> os.stat_result | None:
             "another path"
         )
     return status
-
-
-def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
-    """Where the bytes go, as with `open`: to the end of links; and the file that is there already."""
-    old_status = regular(Path(path))
-    target = Path(os.path.realpath(Path(path)))
-    if old_status is not None and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, "write-protected", str(target))
-    return target, old_status
 
 
 def _created(temporary: Path, old_status: os.stat_result | None) -> tuple[int, Path]:
