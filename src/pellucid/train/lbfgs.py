@@ -49,7 +49,6 @@ def fit_lbfgs(
     check_number("a number from 0", tol=tol)
     check_number("a number from 0, or None for SciPy's", ftol=0.0 if ftol is None else ftol)
     check_whole(0, seed=seed)
-    minimize: Any = scipy.optimize.minimize
     start = model.params, model.state, model.features
     data, _ = model.prepare(X, y, sample_weight=sample_weight, seed=seed)
     if isinstance(data, Stream):
@@ -75,7 +74,7 @@ def fit_lbfgs(
         history.epochs.append({"epoch": len(history) + 1, **means})
 
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
-    minimum: Any = minimize(
+    minimum: Any = scipy.optimize.minimize(
         cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options
     )
     variables = Variables(back(minimum.x), model.state)

@@ -24,7 +24,7 @@ from pellucid.errors import PellucidError
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.loop.divergence import locate
-from pellucid.train.loop.step import RESULTS, Snapshot
+from pellucid.train.loop.step import RESULTS, Snapshot, float64s
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -108,10 +108,10 @@ class NativeSteps:
         state = self.mark(run)
         if state is not None:
             return run.with_rule(state)
-        self.past[run.step] = state = unflatten(self.tree, self.stepper.read())
+        self.past[run.step] = unflatten(self.tree, self.stepper.read())
         needed = {max((s for s in self.past if s <= mark.step), default=run.step) for mark in run.begins} | {run.step}
         self.past = {step: old for step, old in self.past.items() if step in needed}
-        return state
+        return self.past[run.step]
 
     def mark(self, run: Run) -> Snapshot | None:
         if not self.past:
@@ -294,7 +294,7 @@ class NativeSteps:
 
 def graph_of(run: Run, data: Rows) -> Graph:
     """The graph of a step of this run on batches of such data."""
-    return run.trainer.graph_of_step(run.now, data.arrays, *run.numbers_at(run.step))
+    return run.trainer.graph_of_step(run.now, data.arrays, float64s(run.rule_numbers(run.step)), run.settings(run.step))
 
 
 def roles(graph: Graph, check: bool = True, checked: bool = False) -> Roles:

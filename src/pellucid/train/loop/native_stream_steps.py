@@ -116,5 +116,5 @@ def joined(block: list[Rows]) -> Rows:
     """The rows of some batches as one data set."""
     if len(block) == 1:
         return block[0]
-    parts = zip(*(batch.arrays for batch in block), strict=True)
-    return Rows(*map(np.concatenate, parts), unit=block[0].unit)
+    X, y, *weights = map(np.concatenate, zip(*(batch.arrays for batch in block), strict=True))
+    return Rows(X, y, weights[0] if weights else None, block[0].unit)

@@ -19,7 +19,7 @@ from pellucid.train.files.runs import task_of
 from pellucid.train.history import History
 from pellucid.train.loop.divergence import Diverged, Trouble, ValidationTrouble, go_back
 from pellucid.train.loop.ending import Ending, EndingKind
-from pellucid.train.loop.step import Arrays, Mark, Snapshot, Trainer, float64s, mean_names
+from pellucid.train.loop.step import Arrays, Mark, Snapshot, Trainer, mean_names
 from pellucid.train.loop.steps import Steps
 
 
@@ -123,10 +123,6 @@ class Run:
     def settings(self, t: int) -> Arrays:
         """The scheduled numbers of layers and loss after t updates."""
         return {name: np.float64(schedule(t)) for name, schedule in self.plan.settings.items()}
-
-    def numbers_at(self, t: int, factor: float | None = None) -> tuple[Arrays, Arrays]:
-        """Both, as a step takes them."""
-        return float64s(self.rule_numbers(t, factor)), self.settings(t)
 
     # where it stands
 
