@@ -6,7 +6,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -190,20 +190,25 @@ def task_of(plan: Plan, trainer: Trainer) -> dict[str, Any]:
 def must_be_the_same_run(run: Run, data: dict[str, Any], path: Any, callbacks: Sequence[Callback]) -> None:
     """An error where the call differs in what decides on the steps of a run, or on what its callbacks remember."""
     task, memories = entry(data, "task", MAPPING, path), entry(data, "callbacks", MAPPINGS, path)
-    for key, value in run.task.items():
-        theirs = task.get(key, value if key in REMEDIES else None)
-        if theirs != value:
-            remedy = REMEDIES.get(key, SAME_CALL)
-            raise CheckpointError(f"{path}: the checkpoint was made with {_differs(key, theirs, value)}: {remedy}")
+
+    def compare(keys: Iterable[str]) -> None:
+        for key in keys:
+            ours, remedy = run.task[key], REMEDIES.get(key, SAME_CALL)
+            theirs = task.get(key, ours if key in REMEDIES else None)
+            if theirs != ours:
+                raise CheckpointError(f"{path}: the checkpoint was made with {_differs(key, theirs, ours)}: {remedy}")
+
+    compare(key for key in run.task if key not in REMEDIES)
+    names, own = [entry(one, "name", TEXT, path) for one in memories], [callback.name for callback in callbacks]
+    if names != own:
+        raise CheckpointError(f"{path}: the run had the callbacks {names}, this call has {own}: give the same ones")
+    compare(REMEDIES)
     held, epochs = run.plan.validation is not None, epochs_of(data, "history", path)
     if epochs and ("val_loss" in epochs[-1]) != held:  # all that an old checkpoint says about it
         raise CheckpointError(
             f"{path}: the run had {'no ' if held else ''}validation data, this call has {'some' if held else 'none'}: "
             f"{REMEDIES['validation']}"
         )
-    names, ours = [entry(one, "name", TEXT, path) for one in memories], [callback.name for callback in callbacks]
-    if names != ours:
-        raise CheckpointError(f"{path}: the run had the callbacks {names}, this call has {ours}: give the same ones")
     for callback, one in zip(callbacks, memories, strict=True):
         meaning = callback.meaning()
         theirs = entry(one, "meaning", MAPPING, path, default=meaning)
