@@ -29,7 +29,7 @@ from pellucid.figures import (
 from pellucid.lab.costs import SpeelpenningCosts, speelpenning_costs
 from pellucid.lab.derivatives import DifferenceErrors, Swell, difference_errors, expression_swell
 from pellucid.lab.xor import X, XorRun, Y, train_xor
-from pellucid.train.files.atomic import write_atomically
+from pellucid.whole_files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
