@@ -6,6 +6,8 @@ import textwrap
 from pathlib import Path
 
 from pellucid.estimators import (
+    BaggedMLPClassifier,
+    BaggedMLPRegressor,
     MLPClassifier,
     MLPRegressor,
     NetworkSettings,
@@ -34,6 +36,8 @@ INTRODUCTIONS: dict[type[Parameters], str] = {
     MLPRegressor: "The loss comes first, as in scikit-learn; without what is for classes.",
     TabularMLPClassifier: '"auto" chooses by the number of rows, or by what suits the target.',
     TabularMLPRegressor: "As for classes, with a target that is standardised for training.",
+    BaggedMLPClassifier: "Several classifiers whose probabilities are averaged: see [ensembles](ensembles.md).",
+    BaggedMLPRegressor: "Several regressors whose predictions are averaged.",
     NetworkSettings: "Details of the network: `network=NetworkSettings(...)`.",
     TrainingSettings: "Details of training: `training=TrainingSettings(...)`.",
 }

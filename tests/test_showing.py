@@ -8,7 +8,7 @@ import pytest
 
 import pellucid as pel
 from pellucid import lab, markup, nn, optim, train
-from pellucid.estimators.ensembles.member_spread import compare
+from pellucid.estimators.ensembles.spread import compare
 from pellucid.estimators.tuning.result import Trial, Tuned
 from pellucid.lab import generalization, housing, normalization, preprocessing
 

@@ -60,3 +60,7 @@ class DataWarning(RuntimeWarning):
 
 class IndependentOutputWarning(UserWarning):
     """A function was differentiated with respect to an argument that it does not use."""
+
+
+class CheckpointError(PellucidError, ValueError):
+    """A file of arrays that cannot be written, or cannot be trusted when read."""

@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from pellucid.estimators import (
+    BaggedMLPClassifier,
+    BaggedMLPRegressor,
     MLPClassifier,
     MLPRegressor,
     NetworkSettings,
@@ -21,6 +23,8 @@ KINDS: list[Any] = [
     MLPRegressor,
     TabularMLPClassifier,
     TabularMLPRegressor,
+    BaggedMLPClassifier,
+    BaggedMLPRegressor,
     NetworkSettings,
     TrainingSettings,
 ]

@@ -13,8 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pellucid.estimators.classifier import DataWarning
 from pellucid.estimators.ensembles.bagged import BaggedMLPRegressor
-from pellucid.estimators.ensembles.bias_variance import bias_variance
-from pellucid.estimators.ensembles.member_spread import compare, variance_of_average
+from pellucid.estimators.ensembles.spread import bias_variance, compare, variance_of_average
 from pellucid.estimators.regressor import MLPRegressor
 from tests.estimators.marks import few_epochs
 

@@ -16,9 +16,8 @@ from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 from pellucid import datasets
 from pellucid.estimators import MLPClassifier, MLPRegressor
 from pellucid.estimators.tables.tabular import TabularMLPClassifier, TabularMLPRegressor
-from pellucid.estimators.tuning.choice import choose_estimator, holds_classes
 from pellucid.estimators.tuning.rounds import ROUND
-from pellucid.estimators.tuning.space import default_space
+from pellucid.estimators.tuning.space import choose_estimator, default_space, holds_classes
 from pellucid.estimators.tuning.trial import PRUNED, Watch
 from pellucid.estimators.tuning.tune import tune
 from pellucid.train import Callback

@@ -3,13 +3,14 @@
 import csv
 import math
 import os
+from contextlib import closing
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.train.callbacks.csv_file import CsvLog
+from pellucid.train.callbacks.loggers import CsvLog
 
 
 def rows(path):
@@ -40,7 +41,7 @@ def test_kinds_of_values(tmp_path):
         "f64": np.float64(0.1),
         "big": 2**70,
     }
-    with CsvLog(tmp_path / "log.csv") as log:
+    with closing(CsvLog(tmp_path / "log.csv")) as log:
         log.row(values | {"nan": math.nan, "inf": -math.inf, "i64": np.int64(-4)})
     (row,) = rows(log.path)
     assert row == {
@@ -65,7 +66,7 @@ text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 @given(table=st.lists(st.dictionaries(text, text | st.floats(), min_size=1, max_size=4), min_size=1, max_size=5))
 def test_any_table(table, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.csv"
-    with CsvLog(path) as log:
+    with closing(CsvLog(path)) as log:
         for row in table:
             log.row(row)
     found = rows(path)
@@ -78,7 +79,7 @@ def test_any_table(table, tmp_path_factory):
 
 
 def test_new_and_missing_columns(tmp_path):
-    with CsvLog(tmp_path / "log.csv") as log:
+    with closing(CsvLog(tmp_path / "log.csv")) as log:
         log.row({"epoch": 1, "loss": 0.5})
         log.row({"val_loss": 0.25, "epoch": 2})
         log.row({})
@@ -108,13 +109,13 @@ def test_a_failing_rewrite_leaves_the_old_file(tmp_path, monkeypatch):
 def test_append_and_replace(tmp_path):
     path = tmp_path / "new" / "log.csv"
     for epoch in (1, 2):
-        with CsvLog(path, append=True) as log:
+        with closing(CsvLog(path, append=True)) as log:
             log.row({"epoch": epoch, "loss": 0.5} if epoch == 1 else {"loss": 0.25, "epoch": epoch})
     assert path.read_text() == "epoch,loss\n1,0.5\n2,0.25\n"
-    with CsvLog(path, append=True) as log:
+    with closing(CsvLog(path, append=True)) as log:
         log.row({"epoch": 3, "lr": 0.1})
     assert path.read_text() == "epoch,loss,lr\n1,0.5,\n2,0.25,\n3,,0.1\n"
-    with CsvLog(path) as log:
+    with closing(CsvLog(path)) as log:
         log.row({"epoch": 1})
     assert path.read_text() == "epoch\n1\n"
 
@@ -125,7 +126,7 @@ def test_append_after_a_cut_at_any_place(tmp_path):
     path = tmp_path / "log.csv"
     for length in range(len(whole) + 1):
         path.write_bytes(whole[:length])
-        with CsvLog(path, append=True) as log:
+        with closing(CsvLog(path, append=True)) as log:
             log.row({"epoch": 9, "näme": "x"})
         complete = [({"epoch": "1", "näme": "a\nb"}, 20), ({"epoch": "2", "näme": "ü"}, len(whole))]
         kept = [row for row, end in complete if length >= end]

@@ -20,7 +20,8 @@ from numpy.testing import assert_array_equal
 
 from pellucid import whole_files
 from pellucid.train.files import container as files
-from pellucid.train.files.container import CheckpointError, newest, read, write
+from pellucid.train.files.container import CheckpointError, read, write
+from pellucid.train.files.runs import newest
 from tests.processes import environment
 
 ARRAYS = {

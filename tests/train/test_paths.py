@@ -14,7 +14,7 @@ import pytest
 import pellucid as pel
 from pellucid import nn, train
 from pellucid.estimators import MLPRegressor
-from pellucid.train.callbacks.csv_file import CsvLog
+from pellucid.train.callbacks.loggers import CsvLog
 from pellucid.train.files.container import read, write
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes, links and pipes of POSIX")
@@ -29,7 +29,7 @@ def fitted(**more):
 
 
 def logged(path):
-    with CsvLog(path) as log:
+    with contextlib.closing(CsvLog(path)) as log:
         log.row({"epoch": 1, "loss": 0.5})
         log.row({"epoch": 2, "loss": 0.25, "val_loss": 1.0})  # a new column: the file is replaced
 

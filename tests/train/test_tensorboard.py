@@ -2,6 +2,7 @@
 
 import math
 import struct
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def fields(data):
 
 
 def test_structure(tmp_path):
-    with EventWriter(tmp_path / "deep" / "er") as writer:
+    with closing(EventWriter(tmp_path / "deep" / "er")) as writer:
         for name, value, step in POINTS:
             writer.scalar(name, value, step)
     assert writer.path.name.startswith("events.out.tfevents.")
@@ -121,7 +122,7 @@ def test_complete_at_any_moment_and_unique(tmp_path):
 @pytest.mark.filterwarnings("ignore")  # TensorBoard's own imports
 def test_tensorboard_reads_it(tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    with EventWriter(tmp_path) as writer:
+    with closing(EventWriter(tmp_path)) as writer:
         for name, value, step in POINTS:
             writer.scalar(name, value, step)
     found = accumulator.EventAccumulator(str(tmp_path), size_guidance={"tensors": 0, "scalars": 0})

@@ -22,32 +22,17 @@ from pellucid.notices import notice
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """Some rows: inputs, prepared targets, weights (or None) in some `unit` (1 for those of the user)."""
+class Rows:
+    """Rows in memory, a data set or a batch of one: inputs, targets prepared for the loss, weights or None.
+
+    The weights are in some `unit` (1 for those of the user). All batches of a data set share it, so in a mean over them
+    it does not count.
+    """
 
     X: Any
     y: Any
     weights: Any = None
     unit: float = 1.0
-
-    @property
-    def rows(self) -> int:
-        return len(self.X)
-
-    @property
-    def weight(self) -> float:
-        """How much it counts in a mean over batches."""
-        return float(self.rows if self.weights is None else np.sum(self.weights)) * self.unit
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A data set in memory: arrays of one length, the target prepared for the loss; weights as in a batch of it."""
-
-    X: Any
-    y: Any
-    weights: Any = None
-    unit: float = 1.0  # of the weights; all batches share it, so in a mean over them it does not count
 
     def __len__(self) -> int:
         return len(self.X)
@@ -62,8 +47,13 @@ class Rows:
         """X, y and the weights, where there are any."""
         return tuple(a for a in (self.X, self.y, self.weights) if a is not None)
 
-    def take(self, index: Any) -> Batch:
-        return Batch(self.X[index], self.y[index], None if self.weights is None else self.weights[index])
+    @property
+    def weight(self) -> float:
+        """How much they count in a mean over batches."""
+        return float(len(self) if self.weights is None else np.sum(self.weights)) * self.unit
+
+    def take(self, index: Any) -> Rows:
+        return Rows(self.X[index], self.y[index], None if self.weights is None else self.weights[index])
 
     def count(self, size: int) -> int | None:
         """The number of batches of an epoch."""
@@ -76,14 +66,14 @@ class Rows:
             total = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).view(np.uint8).data, total)
         return f"{len(self)} rows, {total:08x}"
 
-    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Rows]:
         """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""
         order = None if seed is None else self.order(seed, epoch)
         for first in range(start * size, len(self), size):
             rows = slice(first, first + size)
             yield self.take(rows if order is None else order[rows])
 
-    def chunks(self) -> Iterator[Batch]:
+    def chunks(self) -> Iterator[Rows]:
         """All rows, in order, in batches of bounded size."""
         return self.batches(chunks.CHUNK)
 
@@ -128,11 +118,11 @@ def _refuse_too_large(target: Any, dtype: Any) -> None:
         )
 
 
-def only_class(y: Any) -> int | None:
-    """The class of all rows, of a prepared target of one label a row; None where there are others."""
+def warn_if_one_class(y: Any) -> None:
+    """Of a prepared target with one label a row."""
     labels = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    alike = labels.ndim == 1 and bool(np.all(labels == labels[0])) and float(labels[0]).is_integer()
-    return int(labels[0]) if alike else None
+    if labels.ndim == 1 and np.all(labels == labels[0]) and float(labels[0]).is_integer():
+        warn_of_one_class(int(labels[0]))
 
 
 def warn_of_one_class(label: Any) -> None:

@@ -91,13 +91,18 @@ def split(
     check_number("a share in [0, 1 - test)", 0, 1 - test, validation=validation)
     check_whole(0, seed=seed)
     labels = np.asarray(y)
-    by_class = labels.ndim == 1 and labels.dtype.kind in "iubOU" if stratify is None else stratify
+    by_class = are_classes(labels) if stratify is None else stratify
     rest, tested = by_fraction(np.arange(len(labels)), test, labels if by_class else None, seed)
     parts = [rest, tested]
     if validation:
         strata = labels[rest] if by_class else None
         parts = [*by_fraction(rest, validation / (1 - test), strata, seed), tested]
     return tuple((take_rows(X, part), take_rows(y, part)) for part in parts)
+
+
+def are_classes(labels: Array) -> bool:
+    """One whole number, boolean or text for each row?"""
+    return labels.ndim == 1 and labels.dtype.kind in "iubOU"
 
 
 def shuffled_folds(rows: int, count: int, labels: Array | None, seed: int) -> list[tuple[Array, Array]]:

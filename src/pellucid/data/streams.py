@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.data.rows import Batch, Rows, rows_of
+from pellucid.data.rows import Rows, rows_of
 from pellucid.errors import ShapeError
 from pellucid.nn.losses.loss import Loss
 
@@ -34,14 +34,13 @@ class Stream:
     def count(self, size: int) -> int | None:
         return len(self.source) if isinstance(self.source, Sized) else None
 
-    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Rows]:
         source = self.begun.pop() if self.begun else iter(self.source)
         if source is self.source:
             raise ShapeError(_read_once(source))
         for number, item in enumerate(source):
             if number >= start:
-                rows = rows_of(*parts_of(item), self.loss, self.outputs, self.dtype, part=True)
-                batch = Batch(rows.X, rows.y, rows.weights, rows.unit)
+                batch = rows_of(*parts_of(item), self.loss, self.outputs, self.dtype, part=True)
                 if not math.isfinite(batch.weight):
                     raise ValueError("the sample weights of a batch add up to more than a float64 holds: scale them")
                 yield batch

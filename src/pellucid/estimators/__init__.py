@@ -4,10 +4,10 @@ from pellucid.estimators.classifier import DataWarning as DataWarning
 from pellucid.estimators.classifier import MLPClassifier as MLPClassifier
 from pellucid.estimators.ensembles.bagged import BaggedMLPClassifier as BaggedMLPClassifier
 from pellucid.estimators.ensembles.bagged import BaggedMLPRegressor as BaggedMLPRegressor
-from pellucid.estimators.ensembles.bias_variance import BiasVariance as BiasVariance
-from pellucid.estimators.ensembles.bias_variance import bias_variance as bias_variance
-from pellucid.estimators.ensembles.member_spread import MemberReport as MemberReport
-from pellucid.estimators.ensembles.member_spread import variance_of_average as variance_of_average
+from pellucid.estimators.ensembles.spread import BiasVariance as BiasVariance
+from pellucid.estimators.ensembles.spread import MemberReport as MemberReport
+from pellucid.estimators.ensembles.spread import bias_variance as bias_variance
+from pellucid.estimators.ensembles.spread import variance_of_average as variance_of_average
 from pellucid.estimators.regressor import MLPRegressor as MLPRegressor
 from pellucid.estimators.settings import NetworkSettings as NetworkSettings
 from pellucid.estimators.settings import TrainingSettings as TrainingSettings

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pellucid.train import Run
-from pellucid.train.callbacks.stopping import KeepsBest, better
+from pellucid.train.callbacks.callback import KeepsBest
+from pellucid.train.callbacks.stopping import better
 
 
 @dataclass

@@ -32,6 +32,11 @@ class Condition(NamedTuple):
         except TypeError:
             return False
 
+    def check(self, name: str, value: object) -> None:
+        """Raise for a value that does not do."""
+        if not self.met(value):
+            raise ValueError(f"{name} is {self.words}, got {value!r}")
+
     def or_(self, other: Condition, words: str) -> Condition:
         """Either of two."""
         return Condition(lambda value: self.met(value) or other.met(value), words)
@@ -203,8 +208,7 @@ def check_parameters(holder: Parameters, who: str = "", prefix: str = "") -> Non
     who = who or type(holder).__name__
     for name, one in holder.declared.items():
         value = getattr(holder, name)
-        if not one.condition.met(value):
-            raise ValueError(f"{who}: {prefix}{name} is {one.condition.words}, got {value!r}")
+        one.condition.check(f"{who}: {prefix}{name}", value)
         if isinstance(value, Parameters):
             check_parameters(value, who, f"{name}.")
 

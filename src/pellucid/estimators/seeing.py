@@ -120,8 +120,8 @@ class Sees:
         seen = _SEEN.get(self.fitted.model)
         if seen is None:
             raise ValueError(
-                f"{type(self).__name__}.diagnose() has no rows to look at: they are kept in memory after fit alone, not "
-                "in files, pickles or copies. Write diagnose(X, y) with the rows that it was trained on"
+                f"{type(self).__name__}.diagnose() has no rows to look at: they are kept in memory after fit alone, "
+                "not in files, pickles or copies. Write diagnose(X, y) with the rows that it was trained on"
             )
         fitted = self.fitted
         classes = getattr(fitted.target, "classes", None)

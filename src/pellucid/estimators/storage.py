@@ -22,8 +22,7 @@ from pellucid.errors import PellucidError
 from pellucid.estimators.recipe import scorer
 from pellucid.estimators.stored_classes import CLASSES, UPGRADES
 from pellucid.train import METRICS, Metric, Model
-from pellucid.train.files.container import read, write
-from pellucid.train.files.entries import COUNTS, MAPPING, entry, must_match, short
+from pellucid.train.files.container import COUNTS, MAPPING, entry, must_match, read, short, write
 from pellucid.train.files.models import described, rebuilt
 from pellucid.train.files.records import ConfigError, describe, restore
 from pellucid.train.model import Progress

@@ -1,6 +1,7 @@
 """Seeing through a network: every layer watched, what is wrong said in words, a training step written out."""
 
 from pellucid.inspect.derivation import Derivation as Derivation
+from pellucid.inspect.derivation import Notation as Notation
 from pellucid.inspect.derivation import step as step
 from pellucid.inspect.diagnosis.codes import CODES as CODES
 from pellucid.inspect.diagnosis.diagnose import diagnose as diagnose

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.amounts import check_whole
-from pellucid.data.rows import Batch
+from pellucid.data.rows import Rows
 from pellucid.engine import engine_named
 from pellucid.graph.graph import Graph
 from pellucid.inspect.blocks import blocks
@@ -54,9 +54,9 @@ class Watch(Callback):
         self.every = self.first
         self.looks = Looks()
         self._graphs: dict[int, Graph] = {}
-        self._last: Batch | None = None
+        self._last: Rows | None = None
 
-    def on_look(self, run: Run, batch: Batch) -> None:
+    def on_look(self, run: Run, batch: Rows) -> None:
         self._look(run, batch)
         self._last = batch
         if len(self.looks) >= self.most:
@@ -70,13 +70,12 @@ class Watch(Callback):
         self._last = None
         run.history.looks = self.looks.state()
 
-    def _look(self, run: Run, batch: Batch) -> None:
+    def _look(self, run: Run, batch: Rows) -> None:
         state, (numbers, settings) = run.steps.view(run), run.numbers_at(run.step)
-        arrays = (batch.X, batch.y) if batch.weights is None else (batch.X, batch.y, batch.weights)
-        args = ((state.params, state.state, state.rule), arrays, np.int64(run.step), numbers, settings)
+        args = ((state.params, state.state, state.rule), batch.arrays, np.int64(run.step), numbers, settings)
         with np.errstate(all="ignore"):  # what is not finite is shown as such
             raw = engine_named(run.steps.engine)(self._graph(run, args), *args)
-        self.looks.add(raw, run.step, run.epoch, batch.rows)
+        self.looks.add(raw, run.step, run.epoch, len(batch))
 
     def _graph(self, run: Run, args: tuple[Any, ...]) -> Graph:
         """The graph of a look, with the number of rows left open; recorded once for equal tasks (and for weights)."""

@@ -66,14 +66,14 @@ def plot_boundary(model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['left', 'right']
     """
-    found, rows = surface(model, X, points=points), plane(X)
+    landscape, rows = surface(model, X, points=points), plane(X)
     targets = None if y is None else _targets(model.loss.prepare(y) if isinstance(model, Model) else y, len(rows))
     ax = axes(ax, (5.2, 4.2))
     ax.grid(False)
-    if found.classes:
-        _draw_classes(ax, found, rows, targets)
+    if landscape.classes:
+        _draw_classes(ax, landscape, rows, targets)
     else:
-        _draw_values(ax, found, rows, targets)
+        _draw_values(ax, landscape, rows, targets)
     names = getattr(X, "columns", ("$x_1$", "$x_2$"))
     ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
     return ax
@@ -123,10 +123,10 @@ def _of_estimator(model: Any, rows: Any) -> tuple[Any, tuple[Any, ...], float | 
     if not hasattr(model, "predict"):
         raise TypeError(f"plot_boundary takes a Model, or an estimator with predict, got {name}")
     if getattr(model, "classes_", None) is None:
-        predicted = np.asarray(model.predict(rows))
-        if predicted.dtype.kind in "fc":
-            return _one_column(predicted, name), (), None
-        names, numbers = np.unique(predicted, return_inverse=True)  # of a cluster, or of who hides its classes
+        predictions = np.asarray(model.predict(rows))
+        if predictions.dtype.kind in "fc":
+            return _one_column(predictions, name), (), None
+        names, numbers = np.unique(predictions, return_inverse=True)  # of a cluster, or of who hides its classes
         return numbers, tuple(names.tolist()), None
     labels = tuple(np.asarray(model.classes_).tolist())
     if hasattr(model, "predict_proba"):
@@ -134,8 +134,8 @@ def _of_estimator(model: Any, rows: Any) -> tuple[Any, tuple[Any, ...], float | 
         return (probability[:, -1], labels, 0.5) if len(labels) == 2 else (probability.argmax(axis=1), labels, None)
     if hasattr(model, "decision_function") and len(labels) == 2:
         return np.asarray(model.decision_function(rows)), labels, 0.0
-    predicted = np.asarray(model.predict(rows))
-    return np.array([labels.index(label) for label in predicted.tolist()]), labels, None
+    predictions = np.asarray(model.predict(rows))
+    return np.array([labels.index(label) for label in predictions.tolist()]), labels, None
 
 
 def _one_column(values: Any, name: str) -> Any:
@@ -153,54 +153,56 @@ def _targets(y: Any, rows: int) -> Any:
     return targets
 
 
-def _draw_classes(ax: Axes, found: Surface, rows: Any, targets: Any) -> None:
-    grid = (found.x, found.y)
-    if found.level is not None:
+def _draw_classes(ax: Axes, landscape: Surface, rows: Any, targets: Any) -> None:
+    grid = (landscape.x, landscape.y)
+    if landscape.level is not None:
         from matplotlib.colors import LinearSegmentedColormap
 
-        reach = 0.5 if found.level else float(np.abs(found.values).max()) or 1.0
-        levels = np.linspace(found.level - reach, found.level + reach, 21)
+        reach = 0.5 if landscape.level else float(np.abs(landscape.values).max()) or 1.0
+        levels = np.linspace(landscape.level - reach, landscape.level + reach, 21)
         shades = LinearSegmentedColormap.from_list("classes", [BLUE, "white", ORANGE])
-        ax.contourf(*grid, found.values, levels=levels, cmap=shades, alpha=0.45, extend="both")
-        if found.values.min() < found.level < found.values.max():
-            ax.contour(*grid, found.values, levels=[found.level], colors=INK, linewidths=1.5)
+        ax.contourf(*grid, landscape.values, levels=levels, cmap=shades, alpha=0.45, extend="both")
+        if landscape.values.min() < landscape.level < landscape.values.max():
+            ax.contour(*grid, landscape.values, levels=[landscape.level], colors=INK, linewidths=1.5)
     else:
-        _tint(ax, found)
+        _tint(ax, landscape)
     if targets is None:
         return
-    strangers = sorted(set(targets.tolist()) - set(found.classes), key=str)
+    strangers = sorted(set(targets.tolist()) - set(landscape.classes), key=str)
     if strangers:
-        raise ValueError(f"plot_boundary: the model knows the classes {found.classes}, y has {strangers[:5]} as well")
-    for number, label in enumerate(found.classes):
-        chosen = targets == label
+        raise ValueError(
+            f"plot_boundary: the model knows the classes {landscape.classes}, y has {strangers[:5]} as well"
+        )
+    for number, label in enumerate(landscape.classes):
+        members = targets == label
         colour, mark = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        ax.plot(*rows[chosen].T, mark, color=colour, ms=4.5, mec="white", mew=0.5, ls="none", label=str(label))
-    longest = max(len(str(label)) for label in found.classes)
-    legend(ax, max(min(len(found.classes), 40 // (longest + 4)), 1))
+        ax.plot(*rows[members].T, mark, color=colour, ms=4.5, mec="white", mew=0.5, ls="none", label=str(label))
+    longest = max(len(str(label)) for label in landscape.classes)
+    legend(ax, max(min(len(landscape.classes), 40 // (longest + 4)), 1))
 
 
-def _tint(ax: Axes, found: Surface) -> None:
+def _tint(ax: Axes, landscape: Surface) -> None:
     """The regions of classes. Each point has the colour of its class: nothing lies between numbers of classes."""
     from matplotlib.colors import to_rgba
 
-    tints = np.array([to_rgba(COLOURS[i % len(COLOURS)], 0.3) for i in range(len(found.classes))])
-    half = [(axis[1] - axis[0]) / 2 for axis in (found.x, found.y)]
-    extent = (found.x[0] - half[0], found.x[-1] + half[0], found.y[0] - half[1], found.y[-1] + half[1])
-    numbers = found.values.astype(int)
+    tints = np.array([to_rgba(COLOURS[i % len(COLOURS)], 0.3) for i in range(len(landscape.classes))])
+    half = [(axis[1] - axis[0]) / 2 for axis in (landscape.x, landscape.y)]
+    extent = (landscape.x[0] - half[0], landscape.x[-1] + half[0], landscape.y[0] - half[1], landscape.y[-1] + half[1])
+    numbers = landscape.values.astype(int)
     ax.imshow(tints[numbers], extent=extent, origin="lower", aspect="auto", interpolation="nearest")
-    for number in range(len(found.classes)):
+    for number in range(len(landscape.classes)):
         inside = (numbers == number).astype(float)
         if 0 < inside.mean() < 1:
-            ax.contour(found.x, found.y, inside, levels=[0.5], colors=INK, linewidths=0.8)
+            ax.contour(landscape.x, landscape.y, inside, levels=[0.5], colors=INK, linewidths=0.8)
 
 
-def _draw_values(ax: Axes, found: Surface, rows: Any, targets: Any) -> None:
+def _draw_values(ax: Axes, landscape: Surface, rows: Any, targets: Any) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    everything = found.values.ravel() if targets is None else np.concatenate([found.values.ravel(), targets])
+    everything = landscape.values.ravel() if targets is None else np.concatenate([landscape.values.ravel(), targets])
     low, high = float(everything.min()), float(everything.max())
     levels = MaxNLocator(20).tick_values(low, high if high > low else low + 1.0)
-    shades = ax.contourf(found.x, found.y, found.values, levels=levels, cmap="viridis", alpha=0.8)
+    shades = ax.contourf(landscape.x, landscape.y, landscape.values, levels=levels, cmap="viridis", alpha=0.8)
     if targets is not None:
         ax.scatter(
             rows[:, 0], rows[:, 1], c=targets, cmap="viridis", vmin=levels[0], vmax=levels[-1], s=18, ec="white", lw=0.6

@@ -52,7 +52,7 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     words = [not cell.lstrip("+-")[:1].isdigit() for cell in cells[0]]
 
     def line(row: Sequence[str]) -> str:
-        parts = [c.ljust(w) if left else c.rjust(w) for c, w, left in zip(row, widths, words, strict=True)]
+        parts = [c.ljust(w) if is_word else c.rjust(w) for c, w, is_word in zip(row, widths, words, strict=True)]
         return "  ".join(parts).rstrip()
 
     return "\n".join([line(head), "─" * (sum(widths) + 2 * (len(head) - 1)), *map(line, cells)])
@@ -178,13 +178,13 @@ def direction_costs(n: int = 100, m: int = 100) -> DirectionCosts:
     costs = []
     for name, f, x in cases:
         for mode in MODES:
-            used: list[str] = []
+            calls: list[str] = []
 
-            def rule(d: Any, y: Any, x: Any, used: list[str] = used) -> Any:
-                used.append("once")
+            def rule(d: Any, y: Any, x: Any, calls: list[str] = calls) -> Any:
+                calls.append("once")
                 return d * 1.0
 
             gate = custom_rule(lambda x: x * 1.0, slope=rule)
             graph = record(jacobian(lambda x, f=f, gate=gate: f(x, gate), mode=mode), x)
-            costs.append(DirectionCost(name, mode, len(used), evaluated(graph, x)))
+            costs.append(DirectionCost(name, mode, len(calls), evaluated(graph, x)))
     return DirectionCosts(n, m, tuple(costs))

@@ -108,7 +108,7 @@ def four_ways(n: int = 4, x: float = 0.1) -> FourWays:
     exact = formula.subs(symbol, sympy.Rational(float(x)))
     calls = 0
 
-    def counted(x: Any) -> Any:
+    def counting_f(x: Any) -> Any:
         nonlocal calls
         calls += 1
         return f(x)
@@ -122,10 +122,10 @@ def four_ways(n: int = 4, x: float = 0.1) -> FourWays:
         add(name, slope(point), evaluated(record(slope, point), point))
     for scheme in ("forward", "central"):
         calls = 0
-        difference = numerical_grad(counted, point, scheme=scheme)
+        difference = numerical_grad(counting_f, point, scheme=scheme)
         add(f"numerical, {scheme}", difference, calls * evaluated(record(f, point), point) + 2)  # one -, one /
-    pushed: Callable[[Any], Any] = lambda x: jvp(f, (x,), (1.0,))[1]
-    for mode, automatic in (("forward", pushed), ("reverse", grad(f))):
+    tangent: Callable[[Any], Any] = lambda x: jvp(f, (x,), (1.0,))[1]
+    for mode, automatic in (("forward", tangent), ("reverse", grad(f))):
         add(f"automatic, {mode}", automatic(point), evaluated(record(automatic, point), point))
     return FourWays(n, float(x), float(exact), tuple(ways))
 
@@ -205,8 +205,8 @@ def expression_swell(n_max: int = 8) -> Swell:
         f = logistic_map(n)
         graph = record(f, 0.1)
         formula = graph.sympy(x)
-        expanded = graph.sympy(sympy.Poly(x)).diff().as_expr()  # the same program on polynomials
-        sizes = [int(sympy.count_ops(e)) for e in (formula, sympy.diff(formula, x), expanded)]
+        polynomial = graph.sympy(sympy.Poly(x)).diff().as_expr()  # the same program on polynomials
+        sizes = [int(sympy.count_ops(e)) for e in (formula, sympy.diff(formula, x), polynomial)]
         rows.append((n, *sizes, len(record(grad(f), 0.1).simplify())))
     return Swell(*zip(*rows, strict=True))
 
@@ -253,14 +253,14 @@ def difference_errors(
     true = float(grad(f)(point)) if exact is None else exact
     steps = np.asarray(np.logspace(0, -15, 121) if hs is None else hs, dtype=np.float64)
     rounding = np.finfo(float).eps * abs(float(f(point))) / steps
-    found: list[tuple[NDArray[np.float64], float, float]] = []
+    schemes: list[tuple[NDArray[np.float64], float, float]] = []
     for scheme in ("forward", "central"):
         errors = np.array([abs(float(numerical_grad(f, point, h=float(h), scheme=scheme)) - true) for h in steps])
         around = np.convolve(np.pad(errors, 4, mode="edge"), np.ones(9), "valid")
         region = (steps <= 0.01) & (errors > 100 * rounding)
         line = np.polyfit(np.log(steps[region]), np.log(errors[region]), 1) if region.sum() > 2 else [np.nan]
-        found.append((errors, float(line[0]), float(steps[int(np.argmin(around))])))
-    (forward, forward_slope, forward_best), (central, central_slope, central_best) = found
+        schemes.append((errors, float(line[0]), float(steps[int(np.argmin(around))])))
+    (forward, forward_slope, forward_best), (central, central_slope, central_best) = schemes
     return DifferenceErrors(steps, forward, central, forward_slope, central_slope, forward_best, central_best)
 
 

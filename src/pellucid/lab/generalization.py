@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from pellucid.estimators.ensembles.bias_variance import BiasVariance, bias_variance
+from pellucid.estimators.ensembles.spread import BiasVariance, bias_variance
 from pellucid.estimators.protocols import Predictor
 from pellucid.lab.costs import text_table
 from pellucid.markup import Brief
@@ -131,11 +131,11 @@ def more_data(
     >>> found.test[0] > found.test[1]
     True
     """
-    found = [
+    errors = [
         [(f.train[0], f.test[0]) for f in (curve_fits(n, (degree,), seed=seed + i) for i in range(repetitions))]
         for n in sizes
     ]
-    train, test = np.median(np.array(found), axis=1).T.tolist()
+    train, test = np.median(np.array(errors), axis=1).T.tolist()
     return MoreData(degree, tuple(sizes), tuple(train), tuple(test))
 
 
@@ -218,7 +218,7 @@ def bias_variance_by_size(
     parts, train = [], []
     for size in sizes:
         errors: list[float] = []
-        made = lambda seed, size=size, errors=errors: _Noting(make(size, seed), errors)
-        parts.append(bias_variance(made, draw, lambda x: curve(x[:, 0]), x, repetitions, noise, seed=seed))
+        maker = lambda seed, size=size, errors=errors: _Noting(make(size, seed), errors)
+        parts.append(bias_variance(maker, draw, lambda x: curve(x[:, 0]), x, repetitions, noise, seed=seed))
         train.append(float(np.mean(sorted(errors))))  # threads finish in any order
     return BySize(tuple(sizes), tuple(parts), tuple(train))

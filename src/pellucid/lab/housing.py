@@ -49,9 +49,9 @@ def housing(train: int = 400, validation: int = 600, seed: int = 0) -> Housing:
     X, y = datasets.load("california")
     order = np.random.default_rng(seed).permutation(len(X))
     parts = np.split(order, [train, train + validation])
-    scaled = TablePreprocessor("standard").fit(X.iloc[parts[0]]).transform(X)
+    inputs = TablePreprocessor("standard").fit(X.iloc[parts[0]]).transform(X)
     values = np.asarray(y, float) / 1e5
-    return Housing(*(Part(scaled[rows], values[rows]) for rows in parts))
+    return Housing(*(Part(inputs[rows], values[rows]) for rows in parts))
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,13 +74,13 @@ class Stopping(Brief):
         return np.sqrt(self.history["loss"]), np.sqrt(self.history["val_loss"])
 
     def table(self) -> str:
-        train, held = self.curves()
+        train, validation = self.curves()
         rows = []
         for name, epoch, test in (
             ("best, kept", self.best_epoch, self.test_stopped),
             ("last", len(train), self.test_end),
         ):
-            rows.append([name, epoch, f"{train[epoch - 1]:.3f}", f"{held[epoch - 1]:.3f}", f"{test:.3f}"])
+            rows.append([name, epoch, f"{train[epoch - 1]:.3f}", f"{validation[epoch - 1]:.3f}", f"{test:.3f}"])
         return text_table(["weights", "epoch", "RMSE train", "RMSE validation", "RMSE test"], rows)
 
     __str__ = table
@@ -114,9 +114,9 @@ def early_stopping(
         )
         return history, watch, rmse(rows.test.y, model.predict(rows.test.X).ravel())
 
-    stopped, watch, test_stopped = fit(patience=patience)
+    history, watch, test_best = fit(patience=patience)
     whole, _, test_end = fit(patience=None, restore_best=False)
-    return Stopping(whole, patience, watch.best_epoch, len(stopped), test_stopped, test_end)
+    return Stopping(whole, patience, watch.best_epoch, len(history), test_best, test_end)
 
 
 def _fit(model: Any, rows: Part) -> Any:

@@ -34,15 +34,15 @@ class BatchSizes(Brief):
 def batch_size_sweep(sizes: tuple[int, ...] = (2, 4, 8, 16, 64), steps: int = 300, seed: int = 0) -> BatchSizes:
     """Small batches make batch norm's statistics noisy; layer norm does not look at the batch."""
     X, y = rings(seed=seed)
-    held = rings(seed=seed + 1)
+    test_rows = rings(seed=seed + 1)
 
     def loss(norm: str, size: int) -> float:
         model = Model(nn.mlp((16, 16), 1, norm=norm), "binary_cross_entropy", optim.Adam(0.01))
         model.fit(X, y, steps=steps, batch_size=size, seed=seed, verbose=False)
-        return model.evaluate(*held)["loss"]
+        return model.evaluate(*test_rows)["loss"]
 
-    found = {norm: tuple(loss(norm, size) for size in sizes) for norm in ("batch", "layer")}
-    return BatchSizes(sizes, found["batch"], found["layer"])
+    losses = {norm: tuple(loss(norm, size) for size in sizes) for norm in ("batch", "layer")}
+    return BatchSizes(sizes, losses["batch"], losses["layer"])
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_batch_sizes(found: BatchSizes, ax: Axes | None = None) -> Axes:
+def plot_batch_sizes(sweep: BatchSizes, ax: Axes | None = None) -> Axes:
     """The validation loss over the batch size.
 
     >>> plot_batch_sizes(BatchSizes((2, 4), (0.5, 0.4), (0.3, 0.3))).get_xlabel()
@@ -19,11 +19,11 @@ def plot_batch_sizes(found: BatchSizes, ax: Axes | None = None) -> Axes:
     """
     ax = axes(ax)
     names = []
-    for values, name, colour in ((found.batch, "batch norm", BLUE), (found.layer, "layer norm", ORANGE)):
-        ax.plot(found.sizes, values, "o-", color=colour)
-        names.append(end_of(found.sizes, values, name, colour))
+    for values, name, colour in ((sweep.batch, "batch norm", BLUE), (sweep.layer, "layer norm", ORANGE)):
+        ax.plot(sweep.sizes, values, "o-", color=colour)
+        names.append(end_of(sweep.sizes, values, name, colour))
     ax.set(xscale="log", xlabel="batch size", ylabel="validation loss", title="Small batches hurt batch norm")
-    ax.set_xticks(found.sizes, [str(size) for size in found.sizes])
+    ax.set_xticks(sweep.sizes, [str(size) for size in sweep.sizes])
     ax.minorticks_off()
     annotate(ax, names)
     return ax

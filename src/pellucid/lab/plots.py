@@ -29,7 +29,7 @@ from pellucid.figures import (
 from pellucid.lab.costs import SpeelpenningCosts, speelpenning_costs
 from pellucid.lab.derivatives import DifferenceErrors, Swell, difference_errors, expression_swell
 from pellucid.lab.xor import X, XorRun, Y, train_xor
-from pellucid.train.files.atomic import write_atomically
+from pellucid.whole_files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,9 +53,9 @@ def plot_difference_errors(errors: DifferenceErrors, ax: Axes | None = None) -> 
     names, marks = [], []
     order = np.argsort(errors.h)
     for name, error, slope, colour, power, root in lines:
-        shown = np.where(error > 0, error, np.nan)  # an error of exactly 0 has no place on a log axis
-        ax.loglog(errors.h, shown, ".", color=colour, markersize=4)
-        names.append(end_of(errors.h[order], shown[order], f"{name}\nslope {slope:.2f}", colour))
+        visible = np.where(error > 0, error, np.nan)  # an error of exactly 0 has no place on a log axis
+        ax.loglog(errors.h, visible, ".", color=colour, markersize=4)
+        names.append(end_of(errors.h[order], visible[order], f"{name}\nslope {slope:.2f}", colour))
         marks.append(Mark(rule**power, f"$h = {root}$", colour, (0, (4, 4))))
     ax.set(xlabel="step $h$", ylabel="error of the derivative")
     ax.set_title("Difference quotients: a smaller step is not always better")
@@ -137,10 +137,10 @@ def plot_xor(run: XorRun, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, 
 def _draw_losses(run: XorRun, ax: Axes) -> None:
     names = []
     for i, start in enumerate(run.starts):
-        kept = i == run.chosen
-        colour = (GREEN if run.solved else ORANGE) if kept else GREY
-        ax.semilogy(start.losses, color=colour, linewidth=2.2 if kept else 1.2, zorder=3 if kept else 2)
-        if kept and run.solved:
+        is_best = i == run.chosen
+        colour = (GREEN if run.solved else ORANGE) if is_best else GREY
+        ax.semilogy(start.losses, color=colour, linewidth=2.2 if is_best else 1.2, zorder=3 if is_best else 2)
+        if is_best and run.solved:
             names.append(end_of(range(len(start.losses)), start.losses, f"start {i + 1}:\nsolved", colour))
     stuck = [start for start in run.starts if start.errors > 0]
     if stuck:

@@ -189,13 +189,13 @@ def polar_rings(n: int = 300, seed: int = 0) -> PolarRings:
     X, y = rings(n, seed)
     fresh, fresh_y = rings(n, seed + 1)
     plain = LogisticRegression().fit(X, y)
-    turned = LogisticRegression(C=100.0).fit(polar(X), y)
+    polar_model = LogisticRegression(C=100.0).fit(polar(X), y)
     return PolarRings(
         X,
         y,
         float(plain.score(fresh, fresh_y)),
-        float(turned.score(polar(fresh), fresh_y)),
-        float(-turned.intercept_[0] / turned.coef_[0, 0]),
+        float(polar_model.score(polar(fresh), fresh_y)),
+        float(-polar_model.intercept_[0] / polar_model.coef_[0, 0]),
     )
 
 
@@ -222,12 +222,12 @@ def standardising(epochs: int = 15, lr: float = 0.1, seed: int = 0) -> Standardi
 
     images, y = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(y))
-    fitted, judged = order[:1200], order[1200:]
-    scaled = TablePreprocessor("standard").fit(images[fitted]).transform(images)
-    found = []
-    for inputs in (images, scaled):
+    train, test = order[:1200], order[1200:]
+    standard_images = TablePreprocessor("standard").fit(images[train]).transform(images)
+    outcomes = []
+    for inputs in (images, standard_images):
         model = Model(nn.mlp((32,), 10, activation="tanh"), "cross_entropy", optim.SGD(lr), ["accuracy"])
-        history = model.fit(inputs[fitted], y[fitted], epochs=epochs, batch_size=32, seed=seed, verbose=False)
-        found.append((tuple(history["loss"]), model.evaluate(inputs[judged], y[judged])["accuracy"]))
-    (raw, raw_accuracy), (standardised, accuracy) = found
-    return Standardising(raw, standardised, raw_accuracy, accuracy)
+        history = model.fit(inputs[train], y[train], epochs=epochs, batch_size=32, seed=seed, verbose=False)
+        outcomes.append((tuple(history["loss"]), model.evaluate(inputs[test], y[test])["accuracy"]))
+    (raw, raw_accuracy), (standard, accuracy) = outcomes
+    return Standardising(raw, standard, raw_accuracy, accuracy)

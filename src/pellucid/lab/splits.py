@@ -44,10 +44,10 @@ def holdout(n: int, validation: float = 0.2, test: float = 0.2, seed: int = 0) -
             f"validation and test are shares of the rows that leave some to train on, got {validation} and {test}"
         )
     order = np.random.default_rng(seed).permutation(n)
-    held, last = round(n * validation), round(n * test)
-    if not (held and last and n - held - last > 0):
+    n_validation, n_test = round(n * validation), round(n * test)
+    if not (n_validation and n_test and n - n_validation - n_test > 0):
         raise ValueError(f"{n} rows are too few for three roles with shares {validation} and {test}")
-    return Roles(*np.split(order, [n - held - last, n - last]))
+    return Roles(*np.split(order, [n - n_validation - n_test, n - n_test]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,10 +72,10 @@ class Selection(Brief):
                 name,
                 f"{self.train[name]:.3f}",
                 f"{self.validation[name]:.3f}",
-                f"{found.mean():.3f} ± {found.std(ddof=1) / np.sqrt(len(found)):.3f}",
+                f"{errors.mean():.3f} ± {errors.std(ddof=1) / np.sqrt(len(errors)):.3f}",
                 f"{self.test:.3f}" if name == self.chosen_by_folds else "not looked at",
             ]
-            for name, found in self.folds.items()
+            for name, errors in self.folds.items()
         ]
         counts = [str(self.rows[role]) for role in ("train", "validation", "folds", "test")]
         head = ["model", "training", "validation", f"{len(next(iter(self.folds.values())))} folds", "test"]
@@ -100,18 +100,18 @@ def select(models: Mapping[str, Any], X: Any, y: Any, folds: int = 5, roles: Rol
     roles = holdout(len(X)) if roles is None else roles
     rest = np.concatenate([roles.train, roles.validation])
 
-    def error(model: Any, fitted: Any, judged: Any) -> tuple[float, float]:
-        model = clone(model).fit(X[fitted], y[fitted])
-        found = [rmse(y[rows], model.predict(X[rows])) for rows in (fitted, judged)]
-        return found[0], found[1]
+    def error(model: Any, train: Any, test: Any) -> tuple[float, float]:
+        model = clone(model).fit(X[train], y[train])
+        errors = [rmse(y[rows], model.predict(X[rows])) for rows in (train, test)]
+        return errors[0], errors[1]
 
-    held = {name: error(model, roles.train, roles.validation) for name, model in models.items()}
+    holdout_errors = {name: error(model, roles.train, roles.validation) for name, model in models.items()}
     parts = list(KFold(folds, shuffle=True, random_state=0).split(rest))
     by_folds = {
-        name: np.array([error(model, rest[fitted], rest[judged])[1] for fitted, judged in parts])
+        name: np.array([error(model, rest[train], rest[test])[1] for train, test in parts])
         for name, model in models.items()
     }
-    chosen = min(by_folds, key=lambda name: float(by_folds[name].mean()))
+    best = min(by_folds, key=lambda name: float(by_folds[name].mean()))
     return Selection(
         {
             "train": len(roles.train),
@@ -119,12 +119,12 @@ def select(models: Mapping[str, Any], X: Any, y: Any, folds: int = 5, roles: Rol
             "folds": len(rest),
             "test": len(roles.test),
         },
-        {name: found[0] for name, found in held.items()},
-        {name: found[1] for name, found in held.items()},
+        {name: errors[0] for name, errors in holdout_errors.items()},
+        {name: errors[1] for name, errors in holdout_errors.items()},
         by_folds,
-        min(held, key=lambda name: held[name][1]),
-        chosen,
-        error(models[chosen], rest, roles.test)[1],
+        min(holdout_errors, key=lambda name: holdout_errors[name][1]),
+        best,
+        error(models[best], rest, roles.test)[1],
     )
 
 
@@ -162,14 +162,14 @@ def scaler_leak(scaling: str = "whiten", rows: int = 20, repetitions: int = 100,
     (5,)
     """
     table = housing(validation=0).test
-    found = []
+    pairs = []
     for i in range(repetitions):
-        drawn = np.random.default_rng(i).choice(len(table.y), rows, replace=False)
-        X, y = table.X[drawn, :8], table.y[drawn]  # the numeric columns
-        scaled = TablePreprocessor(scaling).fit(X).transform(X)
-        models = ((Ridge(), scaled), (make_pipeline(TablePreprocessor(scaling), Ridge()), X))
-        found.append([_cross_validated(model, inputs, y, folds, i) for model, inputs in models])
-    leaky, honest = np.array(found).T
+        sample = np.random.default_rng(i).choice(len(table.y), rows, replace=False)
+        X, y = table.X[sample, :8], table.y[sample]  # the numeric columns
+        features = TablePreprocessor(scaling).fit(X).transform(X)
+        models = ((Ridge(), features), (make_pipeline(TablePreprocessor(scaling), Ridge()), X))
+        pairs.append([_cross_validated(model, inputs, y, folds, i) for model, inputs in models])
+    leaky, honest = np.array(pairs).T
     return Leak(f"scaling={scaling!r}", rows, leaky, honest)
 
 
@@ -182,30 +182,30 @@ def choice_leak(columns: int = 1000, kept: int = 10, rows: int = 50, repetitions
     >>> bool(leak.leaky.mean() < 0.9 < leak.honest.mean())
     True
     """
-    found = []
+    pairs = []
     for i in range(repetitions):
         rng = np.random.default_rng(i)
         X, y = rng.normal(size=(rows, columns)), rng.normal(size=rows)
         leaky = _cross_validated(Ridge(), X[:, _related(X, y, kept)], y, folds, i)
         errors = []
-        for fitted, judged in KFold(folds, shuffle=True, random_state=i).split(X):
-            best = _related(X[fitted], y[fitted], kept)
-            model = Ridge().fit(X[fitted][:, best], y[fitted])
-            errors.append(np.mean((y[judged] - model.predict(X[judged][:, best])) ** 2))
-        found.append((leaky, np.sqrt(np.mean(errors))))
-    leaks, honest = np.array(found).T
+        for train, test in KFold(folds, shuffle=True, random_state=i).split(X):
+            best = _related(X[train], y[train], kept)
+            model = Ridge().fit(X[train][:, best], y[train])
+            errors.append(np.mean((y[test] - model.predict(X[test][:, best])) ** 2))
+        pairs.append((leaky, np.sqrt(np.mean(errors))))
+    leaks, honest = np.array(pairs).T
     return Leak(f"keep {kept} of {columns:,} columns of noise", rows, leaks, honest)
 
 
-def _related(X: Any, y: Any, kept: int) -> Any:
+def _related(X: Any, y: Any, count: int) -> Any:
     """The columns with the largest correlation with y."""
     z = (X - X.mean(0)) / X.std(0)
-    return np.argsort(-np.abs(z.T @ (y - y.mean())))[:kept]
+    return np.argsort(-np.abs(z.T @ (y - y.mean())))[:count]
 
 
 def _cross_validated(model: Any, X: Any, y: Any, folds: int, seed: int) -> float:
     """RMSE over all rows, each predicted by a model that was not fitted to it."""
-    predicted = np.empty(len(y))
-    for fitted, judged in KFold(folds, shuffle=True, random_state=seed).split(X):
-        predicted[judged] = clone(model).fit(X[fitted], y[fitted]).predict(X[judged])
-    return rmse(y, predicted)
+    predictions = np.empty(len(y))
+    for train, test in KFold(folds, shuffle=True, random_state=seed).split(X):
+        predictions[test] = clone(model).fit(X[train], y[train]).predict(X[test])
+    return rmse(y, predictions)

@@ -104,12 +104,12 @@ def separate(x: ArrayLike = X, y: ArrayLike = Y) -> Separation:
     from scipy.optimize import linprog
 
     points, labels = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    signed = labels[:, None] * np.column_stack([points, np.ones(len(points))])
-    n, d = signed.shape
-    found: Any = linprog(np.zeros(d), A_ub=-signed, b_ub=-np.ones(n), bounds=(None, None))
-    if found.success:
-        return Separation(True, found.x[:-1], float(found.x[-1]))
-    conditions = np.vstack([signed.T, np.ones(n)])
+    sides = labels[:, None] * np.column_stack([points, np.ones(len(points))])
+    n, d = sides.shape
+    solution: Any = linprog(np.zeros(d), A_ub=-sides, b_ub=-np.ones(n), bounds=(None, None))
+    if solution.success:
+        return Separation(True, solution.x[:-1], float(solution.x[-1]))
+    conditions = np.vstack([sides.T, np.ones(n)])
     proof = linprog(np.zeros(n), A_eq=conditions, b_eq=np.append(np.zeros(d), 1.0), bounds=(0, None))
     return Separation(False, proof=proof.x)
 
@@ -198,8 +198,8 @@ def train_xor(
         return np.mean(np.logaddexp(0.0, -Y * _network(p, X, ACTIVATIONS[activation])[2]))
 
     step = compile(value_and_grad(loss))
-    tried: list[Start] = []
-    while len(tried) < starts and not (tried and tried[-1].errors == 0):
+    attempts: list[Start] = []
+    while len(attempts) < starts and not (attempts and attempts[-1].errors == 0):
         p = {"U": rng.normal(size=(2, 2)), "c": rng.normal(size=2), "w": rng.normal(size=2), "b": rng.normal()}
         losses = np.empty(steps + 1)
         for k in range(steps):
@@ -207,9 +207,9 @@ def train_xor(
             p = {name: p[name] - lr * g[name] for name in p}
         losses[steps] = loss(p)
         errors = int(np.sum(Y * _network(p, X, ACTIVATIONS[activation])[2] <= 0))
-        tried.append(Start(losses, p, errors))
-    chosen = min(range(len(tried)), key=lambda i: (tried[i].errors, tried[i].losses[-1]))
-    return XorRun(activation, tuple(tried), chosen)
+        attempts.append(Start(losses, p, errors))
+    best = min(range(len(attempts)), key=lambda i: (attempts[i].errors, attempts[i].losses[-1]))
+    return XorRun(activation, tuple(attempts), best)
 
 
 def _tuple(values: Any) -> str:

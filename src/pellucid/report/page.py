@@ -39,7 +39,7 @@ from pellucid.report.sections.summary import summary
 from pellucid.report.sections.timings import timings_section
 from pellucid.report.sections.training import training_section
 from pellucid.train import History
-from pellucid.train.files.atomic import write_atomically
+from pellucid.whole_files import write_atomically
 
 if TYPE_CHECKING:
     from pellucid.inspect import Finding, Looks, Watch

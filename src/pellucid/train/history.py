@@ -1,21 +1,30 @@
-"""What happened, epoch by epoch, as data."""
+"""What happened, epoch by epoch: as data, in a line, as a small table, as curves."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from pellucid.train import history_views
-from pellucid.train.files.atomic import write_atomically
-from pellucid.train.files.entries import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
+from pellucid.figures import COLOURS, GREY, INK, Mark, annotate, axes, end_of
+from pellucid.markup import plural, short, table
+from pellucid.train.files.container import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
 from pellucid.train.loop.ending import Ending, described, ending_of_text, restored
+from pellucid.whole_files import write_atomically
+
+COUNTS = ("epoch", "step")
+"""What tells when, not how well."""
+
+NAMED = 4
+"""Quantities in the line."""
 
 
 @dataclass
@@ -70,14 +79,14 @@ class History:
 
     def best(self, name: str, mode: str = "auto") -> dict[str, Any]:
         """The epoch in which a quantity was best: smallest ("min") or largest ("max"); "auto" knows the metrics."""
-        values = [value for value in self[name] if value is not None and value == value]  # NaN is never the best
-        if not values:
+        pairs = zip(self.epochs, self[name], strict=True)
+        rows = [row for row, value in pairs if value is not None and value == value]  # NaN is never the best
+        if not rows:
             raise ValueError(
                 f"no epoch of the history has a {name!r} that could be the best: it has {len(self)} epochs"
             )
         mode = self.modes.get(name, "min") if mode == "auto" else mode
-        best = (min if mode == "min" else max)(values)
-        return next(row for row in self.epochs if row.get(name) == best)
+        return (min if mode == "min" else max)(rows, key=lambda row: row[name])
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """A line for each epoch."""
@@ -104,10 +113,6 @@ class History:
             **({} if self.looks is None else {"looks": plain(self.looks)}),
         }
 
-    def with_epochs(self, epochs: list[dict[str, Any]]) -> History:
-        """The same with these epochs."""
-        return replace(self, epochs=epochs)
-
     def restored(self, data: Any, path: Any) -> History:
         """The history that `described` described; what a file of an older version lacks is as it is here."""
         modes = entry(data, "modes", MAPPING, path, default={})
@@ -128,13 +133,68 @@ class History:
 
         Quantities that the history does not have are left out. Returns the axes; several runs may share them.
         """
-        return history_views.plot(self, names, best, ax)
+        if not self.epochs:
+            raise ValueError("the history has no epochs yet: there is nothing to draw")
+        ax = axes(ax)
+        epochs = [row["epoch"] for row in self.epochs]
+        present = [name for name in names if any(name in row for row in self.epochs)]
+        ends, marks = [], []
+        for name, colour in zip(present, cycle(COLOURS), strict=False):
+            values = [math.nan if value is None else value for value in self[name]]
+            ax.plot(epochs, values, color=colour, lw=2, marker="o" if len(epochs) == 1 else None)
+            ends.append(end_of(epochs, values, name, colour))
+        if best is not None:
+            row = self.best(best)
+            if best in present:
+                ax.plot([row["epoch"]], [row[best]], "o", color=INK, zorder=3)
+            marks.append(Mark(row["epoch"], f"best {best}\n{row[best]:.4g}, epoch {row['epoch']}", INK))
+        if self.ending is not None and not self.ending.complete:
+            marks.append(Mark(epochs[-1], "stopped", GREY, ":"))
+        ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in present) else "")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.margins(x=0)
+        annotate(ax, ends, marks, weight="bold")
+        return ax
 
     def __repr__(self) -> str:
-        return history_views.line(self)
+        """Epochs, what was measured at the beginning and at the end, and why it ended."""
+        measured = {name: values for name, values in quantities(self.epochs).items() if name != "lr"}
+        parts = [f"{name} {short(values[0])} → {short(values[-1])}" for name, values in list(measured.items())[:NAMED]]
+        if len(measured) > NAMED:
+            parts.append(f"{len(measured) - NAMED} more")
+        about = f"{plural(len(self), 'epoch')}: {', '.join(parts)}" if len(self) else "no epochs"
+        ending = self.stopped if len(self.stopped) <= 100 else f"{self.stopped[:100]}..."
+        return f"History({about}{f'; {ending}' if ending else ''})"
 
     def _repr_html_(self) -> str:
-        return history_views.html(self)
+        """A row for each quantity: the first epoch, the last one, the best one."""
+        rows = []
+        for name, values in quantities(self.epochs).items():
+            best, mode = "", self.modes.get(name, "min" if "loss" in name else "")
+            if name != "lr" and mode in ("min", "max") and not all(map(math.isnan, values)):
+                row = self.best(name)
+                best = f"{short(row[name])} (epoch {row['epoch']})"
+            rows.append([name, short(values[0]), short(values[-1]), best])
+        caption = f"{plural(len(self), 'epoch')}{f': {self.stopped}' if self.stopped else ''}"
+        return table(rows, ["", "first", "last", "best"], caption=caption, numbers=(1, 2, 3))
+
+
+def quantities(epochs: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """The values of everything measured, in the epochs in which it was."""
+    names = dict.fromkeys(name for row in epochs for name in row if name not in COUNTS)
+    values = {name: [row[name] for row in epochs if isinstance(row.get(name), int | float)] for name in names}
+    return {name: numbers for name, numbers in values.items() if numbers}
+
+
+def last_of(epochs: Sequence[Mapping[str, Any]]) -> str:
+    """How it was at the end: the loss on validation rows, or else on training rows.
+
+    >>> last_of([{"epoch": 1, "loss": 0.7, "val_loss": 0.8}])
+    'val_loss 0.8'
+    """
+    measured = quantities(epochs)
+    name = next((n for n in ("val_loss", "loss") if n in measured), next(iter(measured), ""))
+    return f"{name} {short(measured[name][-1])}" if name else ""
 
 
 def plain(value: Any) -> Any:

@@ -11,9 +11,8 @@ from pellucid.amounts import check_number, check_whole
 from pellucid.data.streams import Stream
 from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.history import History
-from pellucid.train.loop.divergence import Diverged, locate
+from pellucid.train.loop.divergence import Diverged, locate, soundness
 from pellucid.train.loop.ending import Ending, EndingKind
-from pellucid.train.loop.soundness import soundness
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured
 from pellucid.train.model import Model
 
@@ -50,7 +49,6 @@ def fit_lbfgs(
     check_number("a number from 0", tol=tol)
     check_number("a number from 0, or None for SciPy's", ftol=0.0 if ftol is None else ftol)
     check_whole(0, seed=seed)
-    minimize: Any = scipy.optimize.minimize
     start = model.params, model.state, model.features
     data, _ = model.prepare(X, y, sample_weight=sample_weight, seed=seed)
     if isinstance(data, Stream):
@@ -76,7 +74,7 @@ def fit_lbfgs(
         history.epochs.append({"epoch": len(history) + 1, **means})
 
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
-    minimum: Any = minimize(
+    minimum: Any = scipy.optimize.minimize(
         cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options
     )
     variables = Variables(back(minimum.x), model.state)

@@ -51,7 +51,8 @@ class Metric:
             prediction = prediction[:, 0]
         if weights is None:
             return float(self.function(target, prediction))
-        if not _takes_weights(self.function):
+        names = inspect.signature(self.function).parameters
+        if "sample_weight" not in names and all(p.kind is not p.VAR_KEYWORD for p in names.values()):
             raise ValueError(f"the metric {self.name} takes no sample_weight: leave the weights or the metric out")
         return float(self.function(target, prediction, sample_weight=weights))  # type: ignore[call-arg]
 
@@ -92,11 +93,6 @@ def _listed(numbers: bool) -> str:
     return ", ".join(name for name, metric in METRICS.items() if (metric.needs is Needs.NUMBERS) == numbers)
 
 
-def _takes_weights(function: Callable[..., Any]) -> bool:
-    names = inspect.signature(function).parameters
-    return "sample_weight" in names or any(p.kind is p.VAR_KEYWORD for p in names.values())
-
-
 def is_classifier(loss: Loss) -> bool:
     """Does the loss tell classes apart?"""
     return loss.link.kind.tells_classes
@@ -114,7 +110,7 @@ def classes(loss: Loss, scores: Any) -> Any:
     return labels[:, 0] if labels.shape[1] == 1 else labels
 
 
-def _sk(name: str) -> Callable[[Any, Any], float]:
+def _sk(name: str) -> Callable[..., float]:
     """A function of sklearn.metrics, imported when it is first called."""
 
     def call(y: Any, p: Any, **options: Any) -> float:
@@ -136,6 +132,26 @@ def _accuracy(y: Any, p: Any, sample_weight: Any = None) -> float:
     return float(np.average(np.all((y == p).reshape(len(y), -1), axis=1), weights=sample_weight))
 
 
+def _f1(y: Any, p: Any, **options: Any) -> float:
+    binary = np.ndim(p) == 1 and set(np.unique(np.concatenate([y, p])).tolist()) <= {0, 1, -1}
+    return _sk("f1_score")(y, p, average="binary" if binary else "macro", zero_division=0, **options)
+
+
+def _positive(y: Any, p: Any) -> Any:
+    """Two columns of probabilities for two classes: that of the second."""
+    return p[:, 1] if np.ndim(y) == 1 and np.ndim(p) == 2 and p.shape[1] == 2 else p
+
+
+def _auc(y: Any, p: Any, **options: Any) -> float:
+    p = _positive(y, p)
+    more = {"multi_class": "ovr", "labels": np.arange(p.shape[1])} if np.ndim(p) == 2 and np.ndim(y) == 1 else {}
+    return _sk("roc_auc_score")(y, p, **more, **options)
+
+
+def _precision(y: Any, p: Any, **options: Any) -> float:
+    return _sk("average_precision_score")(y, _positive(y, p), **options)
+
+
 ROOMS = {
     "_regression": Needs.NUMBERS,
     "_classification": Needs.CLASSES,
@@ -149,41 +165,15 @@ METRICS: dict[str, Metric] = {
     for metric in (
         Metric("accuracy", _accuracy, "classes", needs=Needs.CLASSES),
         Metric("balanced_accuracy", _sk("balanced_accuracy_score"), "classes", needs=Needs.LABEL),
-        Metric("f1", lambda y, p, **options: _f1(y, p, **options), "classes", needs=Needs.CLASSES),
-        Metric("roc_auc", lambda y, p, **options: _auc(y, p, **options), needs=Needs.CLASSES),
-        Metric("average_precision", lambda y, p, **options: _precision(y, p, **options), needs=Needs.CLASSES),
+        Metric("f1", _f1, "classes", needs=Needs.CLASSES),
+        Metric("roc_auc", _auc, needs=Needs.CLASSES),
+        Metric("average_precision", _precision, needs=Needs.CLASSES),
         Metric("mse", _sk("mean_squared_error"), mode="min", needs=Needs.NUMBERS),
         Metric("rmse", _rmse, mode="min", needs=Needs.NUMBERS),
         Metric("mae", _sk("mean_absolute_error"), mode="min", needs=Needs.NUMBERS),
         Metric("r2", _sk("r2_score"), needs=Needs.NUMBERS),
     )
 }
-
-
-def _f1(y: Any, p: Any, **options: Any) -> float:
-    from sklearn.metrics import f1_score
-
-    binary = np.ndim(p) == 1 and set(np.unique(np.concatenate([y, p])).tolist()) <= {0, 1, -1}
-    return float(f1_score(y, p, average="binary" if binary else "macro", zero_division=0, **options))
-
-
-def _positive(y: Any, p: Any) -> Any:
-    """Two columns of probabilities for two classes: that of the second."""
-    return p[:, 1] if np.ndim(y) == 1 and np.ndim(p) == 2 and p.shape[1] == 2 else p
-
-
-def _auc(y: Any, p: Any, **options: Any) -> float:
-    from sklearn.metrics import roc_auc_score
-
-    p = _positive(y, p)
-    more = {"multi_class": "ovr", "labels": np.arange(p.shape[1])} if np.ndim(p) == 2 and np.ndim(y) == 1 else {}
-    return float(roc_auc_score(y, p, **more, **options))
-
-
-def _precision(y: Any, p: Any, **options: Any) -> float:
-    from sklearn.metrics import average_precision_score
-
-    return float(average_precision_score(y, _positive(y, p), **options))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pellucid.amounts import check_number, check_whole
 from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.preparation import check_features, training_data
-from pellucid.data.rows import Rows, only_class, rows_of, warn_of_one_class
+from pellucid.data.rows import Rows, rows_of, warn_if_one_class
 from pellucid.data.streams import Stream
 from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
@@ -28,17 +28,15 @@ from pellucid.optim import Schedule
 from pellucid.optim import optimizer as find_optimizer
 from pellucid.train import model_views
 from pellucid.train.callbacks.callback import Callback
-from pellucid.train.callbacks.checkpoint import load_run
 from pellucid.train.callbacks.loggers import with_progress
+from pellucid.train.files.runs import load_run
 from pellucid.train.history import History
-from pellucid.train.loop.engine import check_engine, choose, step_program
 from pellucid.train.loop.loop import train
-from pellucid.train.loop.numpy_steps import NumpySteps
-from pellucid.train.loop.run import Plan, Run
+from pellucid.train.loop.run import Plan, Run, checked_settings, resolved
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names
+from pellucid.train.loop.steps import NumpySteps, check_engine, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
-from pellucid.train.schedules import checked_settings, resolved
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,8 @@ class Model:
 
     @compiled.setter
     def compiled(self, on: bool) -> None:
-        self._compiled = CompiledNetwork() if on else None
+        if on != self.compiled:
+            self._compiled = CompiledNetwork() if on else None
 
     @property
     def outputs(self) -> int | None:
@@ -194,26 +193,25 @@ class Model:
             several = steps is None and epochs is not None and epochs > 1
             data, held = self.prepare(X, y, validation, sample_weight, class_weight, seed=seed, several=several)
             if isinstance(data, Rows) and self.tells and not continued and is_classifier(self.loss):
-                label = only_class(data.y)
-                if label is not None:
-                    warn_of_one_class(label)
+                warn_if_one_class(data.y)
             plan = Plan(data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence)
             run = self.new_run(plan, listed, self.progress if continued else None)
             for each in listed:
                 each.reset()
             if resume is not None:
                 load_run(run, resume)
-            run.steps = choose(run, self.engine, self.threads, quiet=quiet, pays=self.pays)
+            with silent(quiet):
+                run.steps = choose(run, self.engine, self.threads, self.pays)
         except BaseException:
             self.params, self.state, self.features = start  # a call that fails its checks leaves nothing behind
             raise
-        self._predict_as(run)
+        self.compiled = self.compiled or run.steps.engine == "native"  # what is trained compiled predicts so, too
         self.history = run.history
         try:
             with silent(quiet):
                 train(run)
         finally:
-            self._predict_as(run)
+            self.compiled = self.compiled or run.steps.engine == "native"  # it may have begun with NumPy
             last = run.now if continued else None  # a copy, before the engine's memory is given back
             self.params, self.state = run.outcome()
             self.progress = None
@@ -221,11 +219,6 @@ class Model:
                 raw = last.params if run.final is None and self.optimizer.averages else self.params
                 self.progress = Progress(last.rule, run.step, run.epoch, raw, self.params)
         return run.history
-
-    def _predict_as(self, run: Run) -> None:
-        """What is trained compiled predicts so, too."""
-        if run.steps.engine == "native" and not self.compiled:
-            self.compiled = True
 
     def new_run(self, plan: Plan, callbacks: Sequence[Callback] = (), progress: Progress | None = None) -> Run:
         """Everything for a run, before it begins. One that goes on has its epochs and steps in addition."""
@@ -344,6 +337,8 @@ class Model:
 
         The model is left as it is.
         """
+        from pellucid.train.loop.native_steps import step_program
+
         trial = copy.copy(self)
         data, _ = trial.prepare(X, y, sample_weight=sample_weight)
         return step_program(trial.new_run(Plan(data, epochs=1, batch_size=batch_size)), self.threads)

@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.markup import plural, short, table
 from pellucid.nn.dimensions import outline
 from pellucid.optim import Optimizer, Schedule
-from pellucid.train.history_views import last_of
+from pellucid.train.history import last_of
 
 if TYPE_CHECKING:
     from pellucid.train.model import Model

@@ -13,12 +13,14 @@ import numpy as np
 from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.rows import Rows
+from pellucid.engine.native.processors import default_threads
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 from pellucid.nn import Loss
+from pellucid.train.loop.step import array_spec
 from pellucid.train.metrics import Metric
 
 if TYPE_CHECKING:
@@ -59,7 +61,6 @@ class CompiledNetwork:
     def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
         from pellucid.engine.native.fallback import tell
         from pellucid.engine.native.lower import CannotCompile
-        from pellucid.engine.native.processors import default_threads
         from pellucid.engine.native.session import Session
 
         try:
@@ -79,12 +80,9 @@ def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
         scores = model.net.predict(p, X, s)
         return model.loss.link(scores) if what == "prediction" else scores
 
-    def spec(a: Any) -> Spec:
-        return Spec(np.shape(a), np.asarray(a).dtype)
-
     X = Spec((Dim.symbol("n"), *model.features), model.dtype)
     try:
-        return record(outcome, tree_map(spec, params), tree_map(spec, state), X, name=what).simplify()
+        return record(outcome, tree_map(array_spec, params), tree_map(array_spec, state), X, name=what).simplify()
     except Exception as error:  # code of the user's may ask for values: NumPy has them, or raises what is wrong
         raise CannotCompile(f"it cannot be recorded ({error})") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole, is_number
-from pellucid.data.rows import rows_of
 from pellucid.figures import BLUE, ORANGE, Mark, annotate, axes
 from pellucid.markup import plural
-from pellucid.train.loop.step import Snapshot, Trainer
+from pellucid.train.loop.run import Plan
+from pellucid.train.loop.step import float64s
 from pellucid.train.model import Model
 
 
@@ -73,23 +74,17 @@ def find_rate(
         raise ValueError(f"find_rate: low and high are rates above 0, the second larger, got {low!r} and {high!r}")
     check_number("a number in [0, 1)", 0, 1, smoothing=smoothing)
     trial = copy.copy(model)
-    if not trial.params:
-        trial.initialize(np.asarray(X), seed=seed)
-    data = rows_of(X, y, None, trial.loss, trial.outputs, trial.dtype)
-    tuned = trial.optimizer.fit(steps, data.count(batch_size) or 1)
-    trainer = Trainer(trial.net, trial.loss, tuned, trial.penalty, key=seed)
-    now = Snapshot(trial.params, trial.state, tuned.init(trial.params))
-    settings = {name: np.float64(s(0)) for name, s in trial.settings.items()}
+    data, _ = trial.prepare(X, y, seed=seed, several=True)
+    run = trial.new_run(Plan(data, steps=steps, batch_size=batch_size, seed=seed))
+    batches = (batch for epoch in itertools.count() for batch in data.batches(batch_size, seed=seed, epoch=epoch))
+    now, settings = run.now, run.settings(0)
     rates, losses, average = [], [], 0.0
-    for t, rate in enumerate(np.geomspace(low, high, steps)):
-        per_epoch = data.count(batch_size) or 1
-        batch = next(data.batches(batch_size, seed=seed, epoch=t // per_epoch, start=t % per_epoch))
-        numbers = {k: np.float64(v) for k, v in tuned.numbers(t).items()} | {"lr": np.float64(rate)}
+    for t, (rate, batch) in enumerate(zip(np.geomspace(low, high, steps), batches, strict=False)):
+        numbers = float64s(run.rule_numbers(t) | {"lr": rate})
         with np.errstate(all="ignore"):
-            new, step = trainer.step(now, batch, t, numbers, settings)
+            now, step = run.trainer.step(now, batch, t, numbers, settings)
         if not step.finite:
             break
-        now = new
         average = smoothing * average + (1 - smoothing) * step.objective
         rates.append(float(rate))
         losses.append(average / (1 - smoothing ** (t + 1)))

@@ -1,4 +1,4 @@
-"""Independent work side by side, one piece on each thread; many models at once: folds, bags, seeds, a search."""
+"""Many models: independent work side by side, one piece on each thread (bags, seeds, a search); folds in turn."""
 
 from __future__ import annotations
 
@@ -6,21 +6,58 @@ import contextvars
 import copy
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from pellucid.amounts import check_whole
-from pellucid.data.splits import take_rows
+import numpy as np
+
+from pellucid.amounts import check_whole, is_whole
+from pellucid.data.splits import are_classes, shuffled_folds, take_rows
 from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.processors import default_threads
 from pellucid.errors import ShapeError
+from pellucid.markup import Brief
 from pellucid.train.callbacks.screens import bar
 from pellucid.train.history import History
+from pellucid.train.loop.ending import EndingKind
 from pellucid.train.loop.loop import HALT
 from pellucid.train.model import Model
 
 T = TypeVar("T")
+
+
+class Lanes(ThreadPoolExecutor):
+    """Threads for trainings: each work has a matrix library of its own, its lane, and `give_up` ends them all."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, thread_name_prefix="pellucid")
+        self.halt = threading.Event()
+        self.free: SimpleQueue[int] = SimpleQueue()
+        for lane in range(count):
+            self.free.put(lane)
+
+    def start(self, work: Callable[..., T], *details: Any) -> Future[T]:
+        """Call a function as soon as a thread is free, in the context of today."""
+        return self.submit(contextvars.copy_context().run, self._in_lane, work, *details)
+
+    def give_up(self) -> None:
+        """End the trainings that run; what has not begun never will."""
+        self.halt.set()
+        self.shutdown(wait=False, cancel_futures=True)
+
+    def _in_lane(self, work: Callable[..., T], *details: Any) -> T:
+        from pellucid.engine.native.blas import LANE
+
+        HALT.set(self.halt)
+        lane = self.free.get()
+        LANE.set(lane)
+        try:
+            return work(*details)
+        finally:
+            self.free.put(lane)
 
 
 def side_by_side(
@@ -37,39 +74,23 @@ def side_by_side(
     """
     if threads is not None:
         check_whole(threads=threads)
-    from pellucid.engine.native.blas import LANE
-    from pellucid.engine.native.processors import default_threads
-
-    count = min(threads or default_threads(), len(works)) or 1
-    halt, above = threading.Event(), HALT.get()
-    lanes: SimpleQueue[int] = SimpleQueue()
-    for lane in range(count):
-        lanes.put(lane)
-
-    def call(work: Callable[[], T]) -> T:
-        HALT.set(halt)
-        lane = lanes.get()
-        LANE.set(lane)
+    count, above = len(works), HALT.get()
+    with Lanes(min(threads or default_threads(), count) or 1) as lanes, bar("training", verbose) as draw:
         try:
-            return work()
-        finally:
-            lanes.put(lane)
-
-    with ThreadPoolExecutor(count, thread_name_prefix="pellucid") as pool:
-        futures: list[Future[T]] = []
-        try:
-            for work in works:
-                futures.append(pool.submit(contextvars.copy_context().run, call, work))
-            _watch(futures, verbose, halt, above)
+            futures = [lanes.start(work) for work in works]
+            while unfinished := wait(futures, timeout=0.1).not_done:  # a wait without end would not hear Ctrl-C
+                if above is not None and above.is_set():
+                    lanes.halt.set()
+                done = count - len(unfinished)
+                draw(done / count, f"training: {done} of {count}")
+            draw(1.0, f"training: {count} of {count}")
         except BaseException:  # Ctrl-C, also while the first works are running and others not yet handed out
-            halt.set()
-            for future in futures:
-                future.cancel()
+            lanes.give_up()
             raise
     for i, future in enumerate(futures):
         error = future.exception()
         if error is not None:
-            error.add_note(f"in {what} {i} of {len(works)}")
+            error.add_note(f"in {what} {i} of {count}")
             raise error
     return [future.result() for future in futures]
 
@@ -92,7 +113,6 @@ def fit_many(
     of `model.fit` with `threads=1`, whatever the number of threads here. An error in one model is raised when the
     others have finished; it names the model.
 
-    >>> import numpy as np
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
     >>> models = [Model(nn.mlp((4,), 1)) for _ in range(3)]
@@ -128,32 +148,71 @@ def fit_many(
         return side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
 
 
-def _watch(futures: list[Future[T]], verbose: bool, halt: threading.Event, above: threading.Event | None) -> None:
-    """Wait for all of them, with a bar on the terminal. A halt from above is passed on."""
-    finished, left, lock = threading.Event(), [len(futures)], threading.Lock()
+@dataclass(frozen=True, repr=False)
+class Folds(Brief):
+    """The metrics of each fold on the rows it had not seen."""
 
-    def done(_: Any) -> None:
-        with lock:
-            left[0] -= 1
-            if not left[0]:
-                finished.set()
+    rows: tuple[dict[str, float], ...]
 
-    for future in futures:
-        future.add_done_callback(done)
-    if not futures:
-        finished.set()
+    def mean(self, name: str = "loss") -> float:
+        return float(np.mean([row[name] for row in self.rows]))
 
-    def wait(seconds: float) -> bool:  # a wait without end would not hear Ctrl-C
-        if above is not None and above.is_set():
-            halt.set()
-        return finished.wait(seconds)
+    def std(self, name: str = "loss") -> float:
+        return float(np.std([row[name] for row in self.rows], ddof=1))
 
-    if not verbose:
-        while not wait(0.2):
-            pass
-        return
-    with bar("training") as draw:
-        while not wait(0.1):
-            done_now = len(futures) - left[0]
-            draw(done_now / len(futures), f"training: {done_now} of {len(futures)}")
-        draw(1.0, f"training: {len(futures)} of {len(futures)}")
+    def __str__(self) -> str:
+        names = list(self.rows[0])
+        lines = ["fold  " + "  ".join(f"{name:>12}" for name in names)]
+        lines += [f"{i:<4}  " + "  ".join(f"{row[n]:12.6g}" for n in names) for i, row in enumerate(self.rows, 1)]
+        lines.append("mean  " + "  ".join(f"{self.mean(n):12.6g}" for n in names))
+        return "\n".join(lines)
+
+
+def cross_validate(
+    make: Callable[[], Model],
+    X: Any,
+    y: Any,
+    *,
+    folds: Any = 5,
+    groups: Any = None,
+    prepare: Any = None,
+    sample_weight: Any = None,
+    seed: int = 0,
+    **fit: Any,
+) -> Folds:
+    """K-fold cross-validation of any model. `make` gives a fresh model, `fit` goes to `Model.fit`.
+
+    `folds` is a number (stratified for classes) or a splitter of scikit-learn; `groups` goes to it. `prepare` is a
+    transformer with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
+    nothing leaks from the held-out rows.
+
+    >>> from pellucid import nn
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = cross_validate(lambda: Model(nn.mlp((4,), 1)), X, X[:, 0], folds=3, epochs=2, verbose=False)
+    >>> len(found.rows)
+    3
+    """
+    from sklearn.base import clone
+
+    labels = np.asarray(y)
+    check_whole(0, seed=seed)
+    if isinstance(folds, str) or not hasattr(folds, "split"):
+        if not is_whole(folds, 2):
+            raise ValueError(f"folds is a whole number from 2, or a splitter of scikit-learn, got {folds!r}")
+        splits = shuffled_folds(len(labels), folds, labels if are_classes(labels) else None, seed)
+    else:
+        splits = folds.split(X, labels, groups)
+    rows = []
+    for train, held in splits:
+        X_train, X_held = take_rows(X, train), take_rows(X, held)
+        if prepare is not None:
+            fitted = clone(prepare).fit(X_train)
+            X_train, X_held = fitted.transform(X_train), fitted.transform(X_held)
+        model = make()
+        weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
+        own = copy.deepcopy(fit)  # each fold with callbacks of its own
+        history = model.fit(X_train, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
+        if history.ending is not None and history.ending.kind is EndingKind.INTERRUPTED:
+            raise KeyboardInterrupt
+        rows.append(model.evaluate(X_held, take_rows(y, held), weights[1]))
+    return Folds(tuple(rows))

@@ -78,7 +78,7 @@ def texts() -> Rows:
 
 PLAIN: dict[str, Callable[[], Trained]] = {
     "relu, moons": estimator(moons, classifier("relu")),
-    "tanh, circles": estimator(data.circles, classifier("tanh")),
+    "tanh, circles": estimator(data.circles, classifier("tanh", learning_rate_init=0.05)),
     "logistic, halves": estimator(data.halves, classifier("logistic")),
     "identity, halves": estimator(data.halves, classifier("identity", max_iter=15)),
     "no hidden layer": estimator(data.halves, classifier("relu", hidden_layer_sizes=(), learning_rate_init=0.05)),
@@ -161,14 +161,14 @@ PLAIN: dict[str, Callable[[], Trained]] = {
     ),
 }
 TABLES: dict[str, Callable[[], Trained]] = {
-    "penguins": estimator(partial(data.table, "penguins"), table_classifier()),
+    "penguins": estimator(partial(data.table, "penguins"), table_classifier(max_iter=24)),
     "houses": estimator(partial(data.table, "california", 300), table_regressor(max_iter=20, learning_rate_init=0.03)),
     "incomes": estimator(partial(data.table, "adult", 400), table_classifier(max_iter=8)),
     "weather": estimator(weather, table_regressor(max_iter=25, learning_rate_init=0.05)),
     "shops": estimator(shops, table_classifier(max_iter=16)),
-    "waves beside numbers": estimator(partial(data.table, "penguins"), table_classifier(periodic=True, max_iter=10)),
-    "wine as a frame": estimator(frames(raw_wine), table_classifier(max_iter=14)),
-    "quantiles": estimator(partial(data.table, "penguins"), table_classifier(scaling="quantile")),
+    "waves beside numbers": estimator(partial(data.table, "penguins"), table_classifier(periodic=True, max_iter=24)),
+    "wine as a frame": estimator(frames(raw_wine), table_classifier(max_iter=40)),
+    "quantiles": estimator(partial(data.table, "penguins"), table_classifier(scaling="quantile", max_iter=24)),
     "diabetes": estimator(frames(diabetes), table_regressor(max_iter=10, dropout=0.1)),
     "stopped": estimator(partial(data.table, "penguins"), table_classifier(patience=5, max_iter=25)),
 }

@@ -150,7 +150,7 @@ BATCHES = {
     "double precision": replace(bases.WINE, dtype=np.float64),
 }
 REGULAR = {
-    "batch norm": replace(bases.MOONS, norm="batch", epochs=16),
+    "batch norm": replace(bases.MOONS, norm="batch", rule=optim.Adam(0.06), epochs=18),
     "batch norm, digits": replace(bases.DIGITS, norm="batch", epochs=6, rule=optim.Adam(0.01)),
     "layer norm": replace(bases.MOONS, norm="layer", hidden=(24,), epochs=16),
     "root-mean-square norm": replace(bases.FRIEDMAN, norm="rms", epochs=25),

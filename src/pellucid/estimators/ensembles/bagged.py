@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, get_tags
@@ -10,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
-from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, OutOfBag
+from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, shaped
 from pellucid.estimators.number_target import radius
 from pellucid.estimators.regressor import MLPRegressor
 
@@ -36,6 +38,8 @@ DOC = """
 
     In bagging, `sample_weight` of whole numbers counts copies of rows, and samples are drawn from all the copies; other
     weights stay with the rows that are drawn.
+
+    {{parameters}}
 """
 
 
@@ -57,15 +61,12 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
     """
 
     _default, _kind = MLPClassifier, ClassOutputs
-    _reading: ClassOutputs
+    _reading: ClassVar[ClassOutputs]
 
     @property
     def classes_(self) -> Array:
         """Classes in order; the numbers of the labels, where there are several."""
         return self._reading.classes
-
-    def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
-        self.oob_decision_function_ = unseen.outputs
 
     def _has_probabilities(self) -> bool:
         if not hasattr(self._base(), "predict_proba"):
@@ -109,18 +110,14 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     """
 
     _default, _kind, _numeric_target = MLPRegressor, NumberOutputs, True
-    _reading: NumberOutputs
-
-    def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
-        self.oob_prediction_ = _shaped(unseen.outputs)
-        self._errors = self._reading.errors(unseen.outputs, y, unseen.rows)
+    _reading: ClassVar[NumberOutputs]
 
     def predict(self, X: ArrayLike, *, return_std: bool = False) -> Array | tuple[Array, Array]:
         """The members' mean prediction, (n,) or (n, outputs); with `return_std` their deviation over members too."""
         if not return_std:
-            return _shaped(self._mean(X))
+            return shaped(self._mean(X))
         mean, deviation = self._mean_and_deviation(X)
-        return _shaped(mean), _shaped(deviation)
+        return shaped(mean), shaped(deviation)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper ends that hold the truth with this probability, each (n,) or (n, outputs).
@@ -131,21 +128,12 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
         if not 0 < coverage < 1:
             raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
         outputs = self._mean(X)
-        if not hasattr(self, "_errors"):
+        errors = vars(self).get("_errors")
+        if errors is None:
             raise ValueError(
                 f"intervals need errors on rows that members have not seen, and method={self.method!r} has none: use "
                 "'bagging' or 'folds'"
             )
         low, high = self._reading.ends(outputs)
-        r = radius(self._errors, coverage)
-        return _shaped(low - r), _shaped(high + r)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags, inner = super().__sklearn_tags__(), get_tags(self._base())
-        tags.target_tags.multi_output = inner.target_tags.multi_output
-        return tags
-
-
-def _shaped(outputs: Array) -> Array:
-    """One column as the numbers themselves.   (n, 1) -> (n,)"""
-    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        r = radius(errors, coverage)
+        return shaped(low - r), shaped(high + r)

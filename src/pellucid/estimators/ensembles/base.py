@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,57 +19,60 @@ from sklearn.utils.validation import (
 from pellucid.amounts import is_number, is_whole
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array, ArrayLike, Matrix
-from pellucid.estimators.ensembles.member_spread import MemberReport, compare
-from pellucid.estimators.ensembles.members import make_member, train_members, validates
-from pellucid.estimators.ensembles.outputs import OutOfBag, Outputs, out_of_bag
+from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
+from pellucid.estimators.ensembles.outputs import OF_UNSEEN, Outputs, out_of_bag
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
-from pellucid.estimators.ensembles.snapshots import snapshots
+from pellucid.estimators.ensembles.spread import MemberReport, compare
 from pellucid.estimators.inputs import checked, checked_rows, checked_weights
+from pellucid.estimators.parameters import WHOLE, Condition, Parameters, one_of, parameter
 from pellucid.estimators.protocols import Learner
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.shell import Saves
 
 METHODS = ("bagging", "seeds", "folds", "snapshots")
-LARGEST = 2**31 - 1
-"""Seeds are smaller."""
+ROWS = Condition(
+    lambda value: is_whole(value) or is_number(value, 0, 1, above=True, closed=True),
+    "a share in (0, 1] or a whole number of rows from 1",
+)
+JOBS = Condition(
+    lambda value: value in (None, -1) or is_whole(value), "a whole number from 1, or -1 or None for all processors"
+)
 
-OF_UNSEEN = ("oob_score_", "oob_prediction_", "oob_decision_function_", "_errors")
-"""What an earlier fit may have left, and the next one need not have."""
 
-
-class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
+class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
     """Parameters, fit, and the members' outputs; what they mean is the subclasses' affair."""
 
-    def __init__(
-        self,
-        estimator: Learner | None = None,
-        n_estimators: int = 10,
-        *,
-        method: str = "bagging",
-        max_samples: float | int = 1.0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.method = method
-        self.max_samples = max_samples
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Learner | None = parameter(
+        default=None, doc="what members are copies of; None is one of this library's, as it comes", kw_only=False
+    )
+    n_estimators: int = parameter(default=10, condition=WHOLE, doc="how many members", kw_only=False)
+    method: str = parameter(
+        default="bagging",
+        condition=one_of(*METHODS, words=f"one of {', '.join(map(repr, METHODS))}"),
+        doc='how members are made: "bagging", "seeds", "folds" or "snapshots"',
+    )
+    max_samples: float | int = parameter(
+        default=1.0,
+        condition=ROWS,
+        doc="size of a bootstrap sample: a share of the rows, or their number",
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        condition=JOBS,
+        doc="members trained side by side, one on each thread; None and -1 take all processors",
+    )
+    random_state: int | np.random.RandomState | None = parameter(
+        default=None, doc="a seed or generator, for the seeds of members and their rows"
+    )
+    verbose: bool = parameter(default=False, doc="show a progress bar")
 
-    # for the subclasses
+    # for the subclasses (ClassVar: for type checkers no parameters)
 
-    _default: type[Learner]  # members are copies of such a one
-    _kind: type[Outputs]
-    _reading: Outputs  # how outputs of members are read
-    estimators_: list[Any]  # estimators of any kind, with attributes of their own
-    _numeric_target = False
-
-    def _keep_unseen(self, unseen: OutOfBag, y: Array) -> None:
-        """Take over what members say of rows that they have not seen."""
-        raise NotImplementedError
+    _default: ClassVar[type[Learner]]  # members are copies of such a one
+    _kind: ClassVar[type[Outputs]]
+    _numeric_target: ClassVar[bool] = False
+    _reading: ClassVar[Outputs]  # of each object: how outputs of its members are read
+    estimators_: ClassVar[list[Any]]  # of each object: estimators of any kind, with attributes of their own
 
     def _base(self) -> Learner:
         """The estimator that members are copies of."""
@@ -83,21 +85,23 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
 
         If it fails, the ensemble is as it was.
         """
-        self._check_parameters()
+        for name, one in self.declared.items():
+            one.condition.check(name, getattr(self, name))
+        check_no_checkpoint(self._base(), "members")
         successor = copy.copy(self)  # features are noted there: this ensemble changes when all has gone well
         rows, target = self._checked(successor, X, y)
         weights = self._weights(rows, sample_weight)
         reading = self._kind.learn(target)
         seeds, shares, members = self._trained(rows, target, weights, reading.labels(target))
-        unseen = None
+        attributes: dict[str, object] = {
+            "_reading": reading,
+            "seeds_": seeds,
+            "estimators_": members,
+            "estimators_samples_": [share.rows for share in shares],
+        }
         if self.method in ("bagging", "folds"):
-            unseen = out_of_bag(reading, members, shares, rows, target, weights)
-        self.__dict__ = {name: value for name, value in vars(successor).items() if name not in OF_UNSEEN}
-        self._reading = reading
-        self.seeds_, self.estimators_, self.estimators_samples_ = seeds, members, [share.rows for share in shares]
-        if unseen is not None:
-            self.oob_score_ = unseen.score
-            self._keep_unseen(unseen, target)
+            attributes |= out_of_bag(reading, members, shares, rows, target, weights)
+        self.__dict__ = {name: value for name, value in vars(successor).items() if name not in OF_UNSEEN} | attributes
         return self
 
     def _trained(
@@ -106,7 +110,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         """Seeds, the rows that each member was trained on, and the members."""
         base, rng = self._base(), check_random_state(self.random_state)
         count, n = int(self.n_estimators), X.shape[0]
-        seeds: Array = rng.randint(LARGEST, size=count)
+        seeds: Array = rng.randint(2**31 - 1, size=count)
         shares = [Share(np.arange(n), np.arange(0))] * count
         if self.method == "snapshots":
             members = snapshots(make_member(base, int(seeds[0]), threads=None), X, y, weights, count)
@@ -114,7 +118,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         if self.method == "bagging":
             shares = bags(X, y if labels is None else labels, weights, labels, self.max_samples, seeds)
         elif self.method == "folds":
-            shares = folds(n, labels, count, int(rng.randint(LARGEST)))
+            shares = folds(n, labels, count, int(rng.randint(2**31 - 1)))
         members = train_members(
             [make_member(base, int(seed)) for seed in seeds],
             X,
@@ -126,19 +130,6 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
             verbose=bool(self.verbose),
         )
         return seeds, shares, members
-
-    def _check_parameters(self) -> None:
-        if not is_whole(self.n_estimators, 1):
-            raise ValueError(f"n_estimators is a whole number from 1, got {self.n_estimators!r}")
-        if self.method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(map(repr, METHODS))}, got {self.method!r}")
-        if not is_whole(self.max_samples, 1) and not is_number(self.max_samples, 0, 1, above=True, closed=True):
-            raise ValueError(
-                f"max_samples is a share in (0, 1] or a whole number of rows from 1, got {self.max_samples!r}"
-            )
-        if self.n_jobs not in (None, -1) and not is_whole(self.n_jobs, 1):
-            raise ValueError(f"n_jobs is a whole number from 1, or -1 or None for all processors, got {self.n_jobs!r}")
-        check_no_checkpoint(self._base(), "members")
 
     def _takes_tables(self) -> bool:
         """Do members take tables of any kind, to be handed on as they are?"""
@@ -162,10 +153,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
             return None
         if not has_fit_parameter(self._base(), "sample_weight"):
             raise ValueError(f"{type(self._base()).__name__} takes no sample_weight")
-        weights: Array = checked_weights(sample_weight, X.shape[0])
-        if not np.any(weights):
-            raise ValueError("all sample weights are 0: nothing is left to learn from")
-        return weights
+        return checked_weights(sample_weight, X.shape[0])
 
     # prediction
 
@@ -177,22 +165,17 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         """What is averaged.   -> (n, columns)"""
         return self._reading.of(member, X)
 
-    def _outputs(self, X: Matrix) -> Iterator[Array]:
-        """Each member's, one after the other.   -> (n, columns)"""
-        for member in self.estimators_:
-            yield self._output(member, X)
-
     def _mean(self, X: ArrayLike) -> Array:
         """The mean over members."""
         rows = self._rows(X)
-        return np.asarray(sum(self._outputs(rows)) / len(self.estimators_))
+        return np.asarray(sum(self._output(member, rows) for member in self.estimators_) / len(self.estimators_))
 
     def _mean_and_deviation(self, X: ArrayLike) -> tuple[Array, Array]:
         """The mean over members, and their deviation."""
         rows = self._rows(X)
         if len(self.estimators_) < 2:
             raise ValueError("return_std needs 2 members or more, and this ensemble has one: raise n_estimators")
-        outputs = np.stack(list(self._outputs(rows)))
+        outputs = np.stack([self._output(member, rows) for member in self.estimators_])
         return outputs.mean(axis=0), outputs.std(axis=0, ddof=1)
 
     def member_report(self, X: ArrayLike, y: ArrayLike = None) -> MemberReport:
@@ -202,7 +185,7 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         tell more.
         """
         rows, reading = self._rows(X), self._reading
-        outputs = np.stack(list(self._outputs(rows)))
+        outputs = np.stack([self._output(member, rows) for member in self.estimators_])
         if y is None:
             return compare(outputs)
         target = np.asarray(y)
@@ -211,13 +194,12 @@ class BaseEnsemble(Saves, BaseEstimator):  # type: ignore[misc]
         score = reading.score(outputs.mean(axis=0), target)
         return compare(outputs, reading.truth(target, outputs.shape[2]), scores, score)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
-
     def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self._base())
         for name in ("sparse", "allow_nan", "string", "categorical"):
             setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+        if self._numeric_target:
+            tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TextIO
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import TextIO, TypeVar
 
+from pellucid.notices import notice
+
+T = TypeVar("T")
 _GATHERED: ContextVar[list[Warning | str] | None] = ContextVar("pellucid_gathered", default=None)
 
 
@@ -31,9 +33,9 @@ class _Door:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        gathered = _GATHERED.get()
-        if gathered is not None:
-            gathered.append(message)
+        messages = _GATHERED.get()
+        if messages is not None:
+            messages.append(message)
         else:
             self.before(message, category, filename, lineno, file, line)
 
@@ -53,19 +55,17 @@ class _Door:
 _DOOR = _Door()
 
 
-@contextmanager
-def gathered_warnings() -> Iterator[None]:
-    """What members warn of in here is said once when they are done: the first of each kind, and how many more."""
+def gathered_warnings(work: Callable[[], T]) -> T:
+    """Do some work. What members warn of in it is said once in the end: the first of each kind, and how many more."""
     messages: list[Warning | str] = []
+    context = copy_context()
+    context.run(_GATHERED.set, messages)
     with _DOOR:
-        token = _GATHERED.set(messages)
-        try:
-            yield
-        finally:
-            _GATHERED.reset(token)
+        result = context.run(work)
     kinds: dict[tuple[type, str], list[Warning | str]] = {}
     for message in messages:
         kinds.setdefault((type(message), str(message).partition(".")[0]), []).append(message)
     for (category, _), alike in kinds.items():
         more = f" {len(alike) - 1} more members say the like." if len(alike) > 1 else ""
-        warnings.warn(f"A member of the ensemble: {alike[0]}{more}", category, stacklevel=6)
+        notice(f"A member of the ensemble: {alike[0]}{more}", category)
+    return result

@@ -1,7 +1,8 @@
-"""Members of an ensemble: made with their seeds, and trained side by side."""
+"""Members of an ensemble: trained side by side, each with its seed and its rows; or taken from one training."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,11 +11,18 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.data.types import Array, Matrix
+from pellucid import optim
+from pellucid.data.types import Array, Matrix, Tree
+from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.ensembles.gathered_warnings import gathered_warnings
 from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.protocols import Learner
+from pellucid.estimators.settings import TrainingSettings
+from pellucid.train import Callback, Run
 from pellucid.train.side_by_side import side_by_side
+
+CYCLING = {"max_iter", "n_iter_no_change", "callbacks", "training", "solver", "optimizer"}
+"""Parameters of estimators whose learning rate can go in cycles."""
 
 
 def make_member(estimator: Learner, seed: int, threads: int | None = 1) -> Learner:
@@ -47,19 +55,21 @@ def train_members(
 
     def work(member: Learner, share: Share) -> Learner:
         rows, more = share.rows, dict[str, object]()
-        held = share.held if weights is None else share.held[weights[share.held] > 0]
+        row_weights = weights if share.weighted else None
+        others = share.held if weights is None else share.held[weights[share.held] > 0]
         if weights is not None and not share.weighted:
-            held = np.repeat(held, weights[held].astype(int))  # copies of rows check as often as they count
-        if validate and len(held) and has_fit_parameter(member, "val_rows"):
-            rows = np.concatenate([rows, held])
+            others = np.repeat(others, weights[others].astype(int))  # copies of rows check as often as they count
+        if validate and len(others) and has_fit_parameter(member, "val_rows"):
+            rows = np.concatenate([rows, others])
             more["val_rows"] = np.arange(len(share.rows), len(rows))
         elif validate and has_fit_parameter(member, "X_val"):
-            judges = held[np.isin(y[held], y[rows])] if classes else held  # a class it has not met cannot be scored
+            judges = others[np.isin(y[others], y[rows])] if classes else others  # a class it has not met has no score
             if len(judges):
                 more |= {"X_val": _safe_indexing(X, judges), "y_val": y[judges]}
-                if has_fit_parameter(member, "sample_weight_val"):
-                    more |= _weights_of(share, judges, weights, "sample_weight_val")
-        more |= _weights_of(share, rows, weights, "sample_weight")
+                if row_weights is not None and has_fit_parameter(member, "sample_weight_val"):
+                    more["sample_weight_val"] = row_weights[judges]
+        if row_weights is not None:
+            more["sample_weight"] = row_weights[rows]
         if np.array_equal(rows, np.arange(X.shape[0])):
             member.fit(X, y, **more)  # all rows as they are: nothing is copied
         else:
@@ -67,10 +77,56 @@ def train_members(
         return member
 
     works = [partial(work, member, share) for member, share in zip(members, shares, strict=True)]
-    with gathered_warnings():
-        return side_by_side(works, threads=threads, verbose=verbose, what="ensemble, member")
+    return gathered_warnings(partial(side_by_side, works, threads=threads, verbose=verbose, what="ensemble, member"))
 
 
-def _weights_of(share: Share, rows: Array, weights: Array | None, name: str) -> dict[str, object]:
-    """The argument of `fit` with the weights of these rows, where they count."""
-    return {} if weights is None or not share.weighted else {name: weights[rows]}
+# snapshots
+
+
+class Cycles(Callback):
+    """Keeps the parameters at the end of each cycle of so many epochs, and stops after the last."""
+
+    def __init__(self, count: int, epochs: int) -> None:
+        self.count, self.epochs = count, epochs
+        self.ends: list[tuple[Tree, Tree]] = []
+
+    def on_epoch_end(self, run: Run) -> None:
+        if run.epoch % self.epochs == 0:
+            self.ends.append(run.prediction)
+        if len(self.ends) == self.count:
+            run.stop(f"all {self.count} cycles done")
+
+    def on_fit_end(self, run: Run) -> None:
+        if not self.ends:  # stopped in the first cycle, by max_time or Ctrl-C
+            self.ends.append(run.prediction)
+
+
+def snapshots(estimator: Learner, X: Matrix, y: Array, weights: Array | None, count: int) -> list[Learner]:
+    """One training whose learning rate falls to 0 `count` times, and the network at the end of each cycle.
+
+    Huang et al., 2017. `max_iter` is the length of all cycles together, rounded up to whole epochs for each. Neither
+    `tol` nor `early_stopping` ends a cycle before its time.
+    """
+    params = estimator.get_params(deep=False)
+    missing = ", ".join(sorted(CYCLING - set(params)))
+    if missing or (params["solver"] == "lbfgs" and params["optimizer"] is None):
+        why = f"{type(estimator).__name__} has no {missing}" if missing else "solver='lbfgs' has none"
+        raise ValueError(f"method='snapshots' needs a learning rate that can go in cycles: {why}; use method='seeds'")
+    epochs = -(-int(params["max_iter"]) // count)
+    cycles = Cycles(count, epochs)
+    network: BaseMLP = clone(estimator)
+    rule = network.optimizer.rule if isinstance(network.optimizer, optim.Optimizer) else network.optimizer
+    rate = rule.lr if isinstance(rule, optim.Rule) else network.learning_rate_init
+    start = float(rate(0) if isinstance(rate, optim.Schedule) else rate)
+    schedule = optim.Cosine(start, steps=optim.Epochs(epochs * count), restarts=count - 1)
+    network.set_params(
+        max_iter=epochs * count + 1,  # the callback stops it one epoch before, at the end of the last cycle
+        n_iter_no_change=math.inf,
+        learning_rate="constant",
+        early_stopping=False,
+        training=(network.training or TrainingSettings()).set_params(schedule=schedule),
+        callbacks=[*params["callbacks"], cycles],
+    )
+    network.fit(X, y, weights)
+    network.set_params(callbacks=params["callbacks"])
+    return [network.with_parameters(*end) for end in cycles.ends]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,9 +11,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
 from pellucid.data.types import Array, ArrayLike, Matrix
-from pellucid.estimators.classifier import DataWarning
+from pellucid.errors import DataWarning
 from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.protocols import Learner
+from pellucid.notices import notice
 
 NEVER_OUT = 0.1
 """Share of rows without an out-of-bag prediction from which on there is a warning."""
@@ -44,11 +44,9 @@ class ClassOutputs:
             return self.truth(member.predict(X), len(self.classes))
         probabilities = np.asarray(member.predict_proba(X))
         classes = self.classes if self.multilabel else np.asarray(getattr(member, "classes_", self.classes))
-        if len(classes) == len(self.classes):
-            return probabilities
-        aligned = np.zeros((len(probabilities), len(self.classes)), probabilities.dtype)
-        aligned[:, np.searchsorted(self.classes, classes)] = probabilities
-        return aligned
+        columns = np.zeros((len(probabilities), len(self.classes)), probabilities.dtype)
+        columns[:, np.searchsorted(self.classes, classes)] = probabilities
+        return columns
 
     def truth(self, y: Array, columns: int) -> Array:
         """The target as outputs would be if they were perfect.   -> (n, columns)"""
@@ -61,6 +59,10 @@ class ClassOutputs:
         if self.multilabel:
             return (outputs > 0.5).astype(int)
         return np.asarray(self.classes[np.argmax(outputs, axis=1)])
+
+    def unseen(self, outputs: Array, y: Array, rows: Array) -> dict[str, Array]:
+        """What an ensemble keeps of outputs for rows that members have not seen."""
+        return {"oob_decision_function_": outputs}
 
     def score(self, outputs: Array, y: Array, weights: Array | None = None) -> float:
         """Accuracy of (averaged) outputs."""
@@ -93,13 +95,17 @@ class NumberOutputs:
 
     def ends(self, outputs: Array) -> tuple[Array, Array]:
         """The outer quantiles of each target; both are the prediction where there is one number only."""
-        grouped = outputs.reshape(len(outputs), self.targets, outputs.shape[1] // self.targets)
-        return grouped[:, :, 0], grouped[:, :, -1]
+        quantiles = outputs.reshape(len(outputs), self.targets, outputs.shape[1] // self.targets)
+        return quantiles[:, :, 0], quantiles[:, :, -1]
 
-    def errors(self, outputs: Array, y: Array, rows: Array) -> Array:
-        """How far the truth of some rows lies outside of the ends, sorted.   -> (rows, targets)"""
+    def unseen(self, outputs: Array, y: Array, rows: Array) -> dict[str, Array]:
+        """What an ensemble keeps of outputs for rows that members have not seen.
+
+        With the errors, sorted: how far the truth of the `rows` that count lies outside of the ends.
+        """
         (low, high), numbers = self.ends(outputs[rows]), _numbers(y)[rows]
-        return np.sort(np.maximum(low - numbers, numbers - high), axis=0)
+        errors = np.sort(np.maximum(low - numbers, numbers - high), axis=0)
+        return {"oob_prediction_": shaped(outputs), "_errors": errors}
 
     def score(self, outputs: Array, y: Array, weights: Array | None = None) -> float:
         """R²; of several quantiles there is none (NaN)."""
@@ -110,43 +116,41 @@ class NumberOutputs:
 Outputs = ClassOutputs | NumberOutputs
 
 
-@dataclass(frozen=True)
-class OutOfBag:
-    """The mean output of members that have not seen the row, (n, columns), NaN where all have.
-
-    `rows`: a mask of those that have an output, and count. `score` is theirs; NaN for less than two.
-    """
-
-    outputs: Array
-    rows: Array
-    score: float
+OF_UNSEEN = ("oob_score_", "oob_prediction_", "oob_decision_function_", "_errors")
+"""What `out_of_bag` may give."""
 
 
 def out_of_bag(
     reading: Outputs, members: Sequence[Learner], shares: Sequence[Share], X: Matrix, y: Array, weights: Array | None
-) -> OutOfBag:
-    """Average, for each row, what members say that have not seen it."""
+) -> dict[str, Array | float]:
+    """What an ensemble keeps of the mean output, for each row, of members that have not seen it: NaN where all have.
+
+    The score is of rows that have an output, and count; NaN for less than two.
+    """
     columns = reading.of(members[0], _safe_indexing(X, [0])).shape[1]
     total, votes = np.zeros((X.shape[0], columns)), np.zeros(X.shape[0])
     for member, share in zip(members, shares, strict=True):
         if len(share.held):
             total[share.held] += reading.of(member, _safe_indexing(X, share.held))
             votes[share.held] += 1
-    unseen = votes > 0
-    gone = 1 - np.mean(unseen)
-    if gone > NEVER_OUT:
-        warnings.warn(
-            f"{gone:.0%} of the rows were in the bags of all {len(shares)} members: they have no out-of-bag "
+    never_out = 1 - np.mean(votes > 0)
+    if never_out > NEVER_OUT:
+        notice(
+            f"{never_out:.0%} of the rows were in the bags of all {len(shares)} members: they have no out-of-bag "
             "prediction (NaN), and oob_score_ is of the others. More members (n_estimators) leave fewer.",
             DataWarning,
-            stacklevel=3,
         )
-    outputs = np.full(total.shape, np.nan)
-    outputs[unseen] = total[unseen] / votes[unseen, None]
-    rows = unseen if weights is None else unseen & (weights > 0)
+    with np.errstate(invalid="ignore"):
+        outputs = total / votes[:, None]  # 0 / 0 is NaN
+    rows = votes > 0 if weights is None else (votes > 0) & (weights > 0)
     row_weights = None if weights is None else weights[rows]
     score = reading.score(outputs[rows], y[rows], row_weights) if np.sum(rows) >= 2 else np.nan
-    return OutOfBag(outputs, rows, score)
+    return {"oob_score_": score, **reading.unseen(outputs, y, rows)}
+
+
+def shaped(outputs: Array) -> Array:
+    """One column as the numbers themselves.   (n, 1) -> (n,)"""
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 def _numbers(y: Array) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pellucid.data.splits import shuffled_folds
 from pellucid.data.types import Array, Matrix
+from pellucid.graph.primitives.random import mix
 
 COPIES = 10
 """Whole-number weights that add up to more than so many times the rows are no longer taken for copies of rows."""
@@ -39,13 +40,13 @@ def bags(
     labels: (n,) class of each row as a number, or None.   size: share of the rows, or their number
     """
     order = content_order(X, y)
-    pool, weighted = order, weights is not None
+    pool, keep_weights = order, weights is not None
     if weights is not None:
-        counted = bool(np.all(weights == np.floor(weights))) and weights.sum() <= COPIES * len(order)
-        times = weights[order].astype(int) if counted else (weights[order] > 0).astype(int)
-        pool, weighted = np.repeat(order, times), not counted
+        are_counts = bool(np.all(weights == np.floor(weights))) and weights.sum() <= COPIES * len(order)
+        times = weights[order].astype(int) if are_counts else (weights[order] > 0).astype(int)
+        pool, keep_weights = np.repeat(order, times), not are_counts
     count = max(1, round(size * len(pool))) if isinstance(size, float) else int(size)
-    return [_bag(pool, count, labels, weighted, len(order), seed) for seed in seeds]
+    return [_bag(pool, count, labels, keep_weights, len(order), seed) for seed in seeds]
 
 
 def _bag(pool: Array, count: int, labels: Array | None, weighted: bool, n: int, seed: int) -> Share:
@@ -61,8 +62,8 @@ def _bag(pool: Array, count: int, labels: Array | None, weighted: bool, n: int, 
 def _with_every_class(rows: Array, labels: Array, pool: Array, rng: np.random.Generator) -> None:
     """Put a row of each missing class in the place of a row whose class has others, as long as there are such."""
     for label in np.setdiff1d(labels[pool], labels[rows]):
-        drawn, counts = np.unique(labels[rows], return_counts=True)
-        places = np.flatnonzero(np.isin(labels[rows], drawn[counts > 1]))
+        classes, counts = np.unique(labels[rows], return_counts=True)
+        places = np.flatnonzero(np.isin(labels[rows], classes[counts > 1]))
         if not len(places):
             return
         rows[rng.choice(places)] = rng.choice(pool[labels[pool] == label])
@@ -72,9 +73,8 @@ def folds(n: int, labels: Array | None, count: int, seed: int) -> list[Share]:
     """K shuffled folds: each member is trained on all but one of them. Stratified where there are labels."""
     if not 2 <= count <= n:
         raise ValueError(f"method='folds' takes n_estimators from 2 to the number of rows, {n}, got {count}")
-    stratified = labels is not None and np.bincount(labels).max() >= count  # else there is no fold without the class
-    pairs = shuffled_folds(n, count, labels if stratified else None, seed)
-    return [Share(rows, held) for rows, held in pairs]
+    by_class = labels is not None and np.bincount(labels).max() >= count  # else there is no fold without the class
+    return [Share(*pair) for pair in shuffled_folds(n, count, labels if by_class else None, seed)]
 
 
 def content_order(X: Matrix, y: Array) -> Array:
@@ -86,23 +86,19 @@ def content_order(X: Matrix, y: Array) -> Array:
     keys = np.zeros(n, np.uint64)
     if hasattr(X, "tocoo"):
         entries = X.tocoo()
-        np.add.at(keys, entries.row, _mixed(_bits(entries.data) ^ _mixed(entries.col.astype(np.uint64) + np.uint64(1))))
+        np.add.at(keys, entries.row, _hashes(entries.data, entries.col + 1))
     elif not isinstance(X, np.ndarray) or X.dtype.kind not in "fiub":
         return np.arange(n)
     else:
         for number, column in enumerate(X.T, 1):
-            keys += _mixed(_bits(column) ^ _mixed(np.full(1, number, np.uint64)))
+            keys += _hashes(column, number)
     for number, column in enumerate(y.reshape(n, -1).T, 1):
-        keys += _mixed(_bits(column) ^ _mixed(np.full(1, 2**63 + number, np.uint64)))
+        keys += _hashes(column, 2**63 + number)
     return np.argsort(keys, kind="stable")
 
 
-def _bits(numbers: Array) -> NDArray[np.uint64]:
-    return np.ascontiguousarray(numbers, np.float64).view(np.uint64)
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64's last steps: all bits of the result depend on all bits of z.   (Steele et al., 2014)"""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def _hashes(numbers: Array, place: Array | int) -> NDArray[np.uint64]:
+    """A hash of each number and the column that it is in."""
+    bits = np.ascontiguousarray(numbers, np.float64).view(np.uint64)
+    hashes: NDArray[np.uint64] = mix(bits ^ mix(np.array(place, np.uint64, ndmin=1)))
+    return hashes

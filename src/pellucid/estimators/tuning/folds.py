@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import BaseCrossValidator, train_test_split
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from pellucid.amounts import is_whole
-from pellucid.data.splits import shuffled_folds
+from pellucid.data.splits import by_fraction, shuffled_folds
 from pellucid.data.types import Array, ArrayLike
+from pellucid.estimators.parameters import Condition
 from pellucid.estimators.protocols import Learner
+
+SHARE = Condition(lambda value: isinstance(value, float) and 0 < value < 1, "a share of the rows in (0, 1), or (X, y)")
+SPLITTER = Condition(
+    lambda value: is_whole(value, 2) or (hasattr(value, "split") and not isinstance(value, str)),
+    "a whole number of folds from 2, or a splitter of scikit-learn",
+)
 
 
 class Part(NamedTuple):
@@ -22,7 +28,7 @@ class Part(NamedTuple):
 
     X: ArrayLike
     y: ArrayLike
-    weights: ArrayLike
+    weights: ArrayLike = None
 
     def take(self, rows: Array) -> Part:
         """Some of the rows."""
@@ -34,8 +40,7 @@ class Part(NamedTuple):
         return int(_num_samples(self.y))
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(NamedTuple):
     """Rows to train on, and rows to judge by."""
 
     train: Part
@@ -63,39 +68,30 @@ def folds(
     target = np.asarray(everything.y)
     classes = target if is_classifier(estimator) and target.ndim == 1 else None
     if cv is not None:
-        pairs = _cross_validation(everything, classes, cv, seed)
+        SPLITTER.check("cv", cv)
+        pairs = (
+            list(cv.split(everything.X, everything.y))
+            if hasattr(cv, "split")
+            else shuffled_folds(everything.rows, int(cv), classes, seed)
+        )
+        if classes is not None:  # a class that is not trained on cannot be scored
+            pairs = [(inside, outside[np.isin(classes[outside], classes[inside])]) for inside, outside in pairs]
     elif isinstance(validation, tuple):
         if len(validation) not in (2, 3):
             raise ValueError(f"validation is (X, y) or (X, y, weights), got {len(validation)} things")
-        return [Fold(everything, Part(*validation, *[None] * (3 - len(validation))))]
+        return [Fold(everything, Part(*validation))]
     else:
+        SHARE.check("validation", validation)
         pairs = [_held_out(everything.rows, classes, validation, seed)]
     return [Fold(everything.take(inside), everything.take(outside)) for inside, outside in pairs]
 
 
 def _held_out(count: int, classes: Array | None, share: float, seed: int) -> tuple[Array, Array]:
     """Rows to train on, and a share to judge by; the only row of a class is trained on."""
-    if isinstance(share, bool) or not isinstance(share, float) or not 0.0 < share < 1.0:
-        raise ValueError(f"validation is a share of the rows in (0, 1), or (X, y), got {share!r}")
-    rows, single, strata = np.arange(count), np.arange(0), None
-    if classes is not None:
-        _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
-        single, rows = rows[counts[codes] == 1], rows[counts[codes] > 1]
-        strata = codes[rows]
-    inside, outside = train_test_split(rows, test_size=share, random_state=seed, stratify=strata)
-    return np.concatenate([inside, single]), outside
-
-
-def _cross_validation(
-    everything: Part, classes: Array | None, cv: int | BaseCrossValidator, seed: int
-) -> list[tuple[Array, Array]]:
-    """Rows to train on and to judge by for each fold; a class that is not trained on cannot be scored."""
-    if isinstance(cv, str) or not (is_whole(cv, 2) or hasattr(cv, "split")):
-        raise ValueError(f"cv is a whole number of folds from 2, or a splitter of scikit-learn, got {cv!r}")
-    if hasattr(cv, "split"):
-        pairs = list(cv.split(everything.X, everything.y))
-    else:
-        pairs = shuffled_folds(everything.rows, int(cv), classes, seed)
+    rows = np.arange(count)
     if classes is None:
-        return pairs
-    return [(inside, outside[np.isin(classes[outside], classes[inside])]) for inside, outside in pairs]
+        return by_fraction(rows, share, None, seed)
+    _, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    several = counts[codes] > 1
+    inside, outside = by_fraction(rows[several], share, codes[several], seed)
+    return np.concatenate([inside, rows[~several]]), outside

@@ -62,11 +62,13 @@ class Tuned:
         """A row for each trial: number, state, value of the metric, epochs, seconds, and every parameter."""
         import pandas as pd
 
-        fixed = [
-            {"trial": t.number, "state": t.state, self.metric: t.value, "epochs": t.epochs, "seconds": t.seconds}
-            for t in self.trials
-        ]
-        return pd.DataFrame([row | t.params for row, t in zip(fixed, self.trials, strict=True)])
+        return pd.DataFrame(
+            [
+                {"trial": t.number, "state": t.state, self.metric: t.value, "epochs": t.epochs, "seconds": t.seconds}
+                | t.params
+                for t in self.trials
+            ]
+        )
 
     def __repr__(self) -> str:
         best = ", ".join(f"{name}={_short(value)}" for name, value in self.best_params.items()) or "as it was given"
@@ -82,8 +84,7 @@ class Tuned:
     def _heading(self) -> tuple[str, str]:
         first = self.trials[0].value
         beside = "" if first is None or not self.best_params else f"; {_short(first)} as given"
-        states = Counter(t.state for t in self.trials)
-        counts = ", ".join(f"{n} {state}" for state, n in states.items())
+        counts = ", ".join(f"{n} {state}" for state, n in Counter(t.state for t in self.trials).items())
         return (
             f"{self.metric} {_short(self.best_value)} on the validation rows{beside}",
             f"{len(self.trials)} trials in {self.seconds:.1f} s ({counts}): {self.stopped}",
@@ -91,24 +92,17 @@ class Tuned:
 
     def __str__(self) -> str:
         """The best settings, and how they compare."""
-        lines = [*self._heading(), ""]
-        if self.best_params:
-            width = max(len(name) for name in self.best_params)
-            lines += [f"  {name:<{width}}  {_short(value)}" for name, value in self.best_params.items()]
-        else:
-            lines.append("  nothing was better than the estimator as it was given")
-        return "\n".join([*lines, "", *_table(self.metric, self.ranked()[:SHOWN])])
+        width = max(map(len, self.best_params), default=0)
+        settings = [f"  {name:<{width}}  {_short(value)}" for name, value in self.best_params.items()]
+        settings = settings or ["  nothing was better than the estimator as it was given"]
+        rows = _ranking(self.metric, self.ranked()[:SHOWN])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        ranking = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join([*self._heading(), "", *settings, "", *ranking])
 
 
 def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _table(metric: str, trials: list[Trial]) -> list[str]:
-    """Lines of aligned columns."""
-    rows = _ranking(metric, trials)
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _ranking(metric: str, trials: list[Trial]) -> list[list[str]]:

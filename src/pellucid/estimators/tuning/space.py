@@ -1,21 +1,58 @@
-"""What a search tries: spaces of settings that suit most data, and how settings are put on an estimator."""
+"""What a search tries: the estimator that suits the data, spaces of settings that suit most data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils.multiclass import type_of_target
 
+from pellucid.data.types import ArrayLike
+from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.protocols import Learner
+from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
 from pellucid.estimators.tables.base import BaseTabularMLP
+from pellucid.estimators.tables.tabular import TabularMLPClassifier, TabularMLPRegressor
 
 if TYPE_CHECKING:
     from optuna import Trial
 
+FEW = 20
+"""As many different whole numbers are still taken as classes."""
+
 GROUPS: dict[str, type[TrainingSettings | NetworkSettings]] = {"training": TrainingSettings, "network": NetworkSettings}
 """Parameters that hold settings of their own."""
+
+
+def choose_estimator(which: Learner | str, X: ArrayLike, y: ArrayLike) -> Learner:
+    """The estimator itself, or for "auto" one that suits: for data frames one of tables, for classes a classifier."""
+    if not isinstance(which, str):
+        if not hasattr(which, "fit") or not hasattr(which, "callbacks"):
+            raise TypeError(f"tune: estimator is one of pellucid's, such as MLPClassifier(), or 'auto', got {which!r}")
+        return which
+    if which != "auto":
+        raise ValueError(f"tune: estimator is 'auto' or an object such as MLPClassifier(), got {which!r}")
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")  # named columns, each with its own type
+    if holds_classes(y):
+        return TabularMLPClassifier() if is_frame else MLPClassifier()
+    return TabularMLPRegressor() if is_frame else MLPRegressor()
+
+
+def holds_classes(y: ArrayLike) -> bool:
+    """Text, booleans, categories, labels in zeros and ones; or at most 20 different whole numbers.
+
+    >>> holds_classes(["a", "b"]), holds_classes([0, 1, 1]), holds_classes([0.5, 1.0]), holds_classes(range(100))
+    (True, True, False, False)
+    """
+    values = np.asarray(y)
+    numbers = values.dtype.kind in "iuf"
+    if numbers and values.ndim == 1 and len(np.unique(values)) > FEW:  # scikit-learn 1.7 would warn of so many classes
+        return False
+    kind = type_of_target(values)
+    return kind == "multilabel-indicator" or (not kind.startswith("continuous") and (not numbers or values.ndim == 1))
 
 
 def default_space(trial: Trial, estimator: Learner, rows: int | None = None) -> dict[str, object]:

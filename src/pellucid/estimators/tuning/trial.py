@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
 
 from pellucid.estimators.protocols import Learner
 from pellucid.estimators.training import NON_FINITE
@@ -20,125 +20,122 @@ PRUNED = "pruned: earlier trials were better at this point"
 FAR = 1_000_000
 """Epochs of the second fold are reported from here on, those of the third from twice as far."""
 
+Settings = dict[str, object]
+"""Parameters of an estimator by name."""
 
 Behind = Callable[[float, int], bool]
 """Is a trial with this value (larger is better) after this epoch behind the others?"""
 
 
 class Watch(Callback):
-    """Keeps the validation curve, and stops a run that is `behind(value, epoch)`; larger values are better there."""
+    """Keeps the validation curve, and stops a run that is `behind(value, epoch)`; larger values are better there.
 
-    def __init__(self, behind: Behind) -> None:
-        self.behind = behind
-        self.watched, self.sign, self.stopped = "val_loss", -1.0, ""
+    In a later fold the value is the mean over it and the `earlier` ones.
+    """
+
+    def __init__(self, behind: Behind, earlier: tuple[float, ...] = ()) -> None:
+        self.behind, self.earlier = behind, earlier
+        self.metric, self.sign, self.stopped = "loss", -1.0, ""
         self.curve: list[float] = []
 
-    def __deepcopy__(self, memo: object) -> Watch:
-        return self  # `clone` copies parameters; what is seen must arrive here
-
     def on_fit_begin(self, run: Run) -> None:
-        own = [name for name in run.history.modes if name.startswith("val_") and name != "val_loss"]
-        self.watched = own[0] if own else "val_loss"
-        self.sign = -1.0 if run.history.modes[self.watched] == "min" else 1.0
+        modes = run.history.modes
+        name = next((name for name in modes if name.startswith("val_") and name != "val_loss"), "val_loss")
+        self.metric, self.sign = name.removeprefix("val_"), -1.0 if modes[name] == "min" else 1.0
 
     def on_epoch_end(self, run: Run) -> None:
-        self.curve.append(float(run.logs[self.watched]))
-        if self.behind(self.sign * self.curve[-1], len(self.curve) - 1):
+        self.curve.append(float(run.logs[f"val_{self.metric}"]))
+        value = float(np.mean([*self.earlier, self.sign * self.curve[-1]]))
+        if self.behind(value, FAR * len(self.earlier) + len(self.curve) - 1):
             run.stop(PRUNED)
 
     def on_fit_end(self, run: Run) -> None:
         self.stopped = run.stopped
 
-    @property
+    @cached_property
     def best(self) -> tuple[float, int]:
-        """(the best value in larger-is-better form, its epoch from 1)
+        """(the best value in larger-is-better form, its epoch from 1), when the run has ended.
 
         The last of several equal ones: where accuracy stands still, the network still learns.
         """
-        signed = self.sign * np.asarray(self.curve)
-        finite = np.where(np.isfinite(signed), signed, -np.inf)
+        values = self.sign * np.asarray(self.curve)
+        finite = np.where(np.isfinite(values), values, -np.inf)
         at = len(finite) - 1 - int(np.argmax(finite[::-1]))
-        return float(signed[at]), at + 1
-
-
-class StopAfter(Callback):
-    """Ends a run after some epochs; its schedules are those of the full length."""
-
-    def __init__(self, epochs: int) -> None:
-        self.epochs = epochs
-
-    def on_epoch_end(self, run: Run) -> None:
-        if run.epoch >= self.epochs:
-            run.stop(f"as many epochs as were best on the validation rows, {self.epochs}")
+        return float(values[at]), at + 1
 
 
 @dataclass
 class Outcome:
-    """What a trial gave; values are larger-is-better."""
+    """What settings gave: a curve for each fold that had an epoch."""
 
-    state: str = "complete"
-    values: list[float] = field(default_factory=list)
-    epochs: list[int] = field(default_factory=list)
-    curves: list[list[float]] = field(default_factory=list)
+    settings: Settings
+    state: str = "cut"
+    folds: list[Watch] = field(default_factory=list)
     seconds: float = 0.0
-    metric: str = "loss"
-    sign: float = 1.0
     error: Exception | None = None
 
-    @property
-    def value(self) -> float | None:
-        mean = float(np.mean(self.values)) if self.values else np.nan
-        return mean if np.isfinite(mean) else None
+    @cached_property
+    def value(self) -> float:
+        """The mean of the folds' best, larger is better; -inf where there is none."""
+        mean = float(np.mean([fold.best[0] for fold in self.folds])) if self.folds else -np.inf
+        return mean if np.isfinite(mean) else -np.inf
 
     @property
-    def rank(self) -> float:
-        """The value to compare by; without one it is the worst."""
-        return -np.inf if self.value is None else self.value
+    def epochs(self) -> int:
+        """The best epoch, the mean over folds."""
+        return round(float(np.mean([fold.best[1] for fold in self.folds]))) if self.folds else 0
+
+    @property
+    def curve(self) -> tuple[float, ...]:
+        """The mean over folds, as far as all of them go."""
+        shortest = min((len(fold.curve) for fold in self.folds), default=0)
+        return tuple(np.mean([fold.curve[:shortest] for fold in self.folds], axis=0).tolist()) if shortest else ()
+
+    @property
+    def counts(self) -> bool:
+        """Is there anything to tell of it?"""
+        return self.state != "cut" or self.value > -np.inf
 
 
-def _so_far(behind: Behind, done: tuple[float, ...], offset: int) -> Behind:
-    """What a pruner is told in a later fold: the mean over the folds so far."""
-    return lambda value, epoch: behind(float(np.mean([*done, value])), offset + epoch)
-
-
-def try_out(
-    estimator: Learner, settings: Mapping[str, object], parts: list[Fold], deadline: float, behind: Behind
-) -> Outcome:
+def try_out(estimator: Learner, settings: Settings, parts: list[Fold], deadline: float, behind: Behind) -> Outcome:
     """Train on every fold until patience, pruning, the deadline or a halt ends it. Divergence is an outcome."""
-    out, begin, halt = Outcome(), time.monotonic(), HALT.get()
-    for number, part in enumerate(parts):
-        left = deadline - time.monotonic()
-        if left <= 0 or (halt is not None and halt.is_set()):
-            out.state = "cut"
+    out, begin, halt = Outcome(settings), time.monotonic(), HALT.get()
+
+    def time_left() -> float:
+        return 0.0 if halt is not None and halt.is_set() else deadline - time.monotonic()
+
+    for part in parts:
+        seconds = time_left()
+        if seconds <= 0:
             break
-        watch = Watch(_so_far(behind, tuple(out.values), number * FAR))
+        watch = Watch(behind, tuple(fold.best[0] for fold in out.folds))
         candidate = with_settings(estimator, settings)
         params = candidate.get_params(deep=False)
-        limit = min(left, params["max_time"] or np.inf)
+        limit = min(seconds, params["max_time"] or np.inf)
         candidate.set_params(callbacks=[*params["callbacks"], watch], max_time=limit if np.isfinite(limit) else None)
-        held = {"X_val": part.held.X, "y_val": part.held.y}
-        if part.held.weights is not None and has_fit_parameter(candidate, "sample_weight_val"):
-            held["sample_weight_val"] = part.held.weights
         try:
-            candidate.fit(part.train.X, part.train.y, sample_weight=part.train.weights, **held)
+            candidate.fit(
+                part.train.X,
+                part.train.y,
+                sample_weight=part.train.weights,
+                X_val=part.held.X,
+                y_val=part.held.y,
+                sample_weight_val=part.held.weights,
+            )
         except ValueError as error:
             if not str(error).startswith(NON_FINITE):
                 raise
             out.state, out.error = "failed", error
             break
-        out.metric, out.sign = watch.watched.removeprefix("val_"), watch.sign
         if watch.curve:
-            value, epoch = watch.best
-            out.values.append(value)
-            out.epochs.append(epoch)
-            out.curves.append(watch.curve)
+            out.folds.append(watch)
         if watch.stopped == PRUNED:
             out.state = "pruned"
             break
-        if (halt is not None and halt.is_set()) or time.monotonic() >= deadline:
-            out.state = "cut"
-            break
+    else:
+        if time_left() > 0:
+            out.state = "complete"
     out.seconds = time.monotonic() - begin
-    if out.value is None and out.state != "cut":
+    if out.state != "cut" and out.value == -np.inf:
         out.state = "failed"
     return out

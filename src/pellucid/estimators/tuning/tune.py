@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -14,22 +15,28 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from pellucid.amounts import is_number, is_whole
+from pellucid.amounts import is_whole
 from pellucid.data.types import ArrayLike
+from pellucid.estimators.parameters import ABOVE_0, WHOLE, Condition, or_none
 from pellucid.estimators.protocols import Learner
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
-from pellucid.estimators.tuning.choice import choose_estimator
 from pellucid.estimators.tuning.folds import Part, folds
-from pellucid.estimators.tuning.progress import shown
 from pellucid.estimators.tuning.result import Trial, Tuned
-from pellucid.estimators.tuning.rounds import ROUND, Search, Settings
-from pellucid.estimators.tuning.space import with_settings
-from pellucid.estimators.tuning.trial import Outcome, StopAfter
+from pellucid.estimators.tuning.rounds import Search
+from pellucid.estimators.tuning.space import choose_estimator, default_space, with_settings
+from pellucid.estimators.tuning.trial import Outcome, Settings
+from pellucid.train import Run
+from pellucid.train.callbacks.screens import bar
 
 if TYPE_CHECKING:
     from optuna import Trial as Asked
+
+WARM_UP = 5
+"""Epochs before a trial can be found to be behind."""
+
+JOBS = Condition(lambda value: is_whole(value, -1) and value != 0, "a whole number from 1, or -1 for all processors")
 
 
 def tune(
@@ -80,48 +87,49 @@ def tune(
     optuna = _optuna()
     begin = time.monotonic()
     seconds, most = _limits(budget, trials)
-    rng = check_random_state(random_state)
-    seed = int(rng.randint(2**31 - 1))
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
     original = choose_estimator(estimator, X, y)
     base = _prepared(original, metric, seed)
     everything = Part(X, y, sample_weight)
     parts = folds(base, everything, validation, cv, seed)
+    JOBS.check("tune: n_jobs", n_jobs)
+    threads = None if n_jobs == -1 else int(n_jobs)
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), bar("tuning", verbose) as draw:
             warnings.simplefilter("ignore")  # of trials that were cut, clipped batches, experimental parts of Optuna
-            search = Search(optuna, base, parts, space, seed, most, begin + seconds, _jobs(n_jobs))
-            with shown(search, begin, seconds, verbose):
-                search.run()
+            study = optuna.create_study(
+                direction="maximize",
+                sampler=optuna.samplers.TPESampler(seed=seed, constant_liar=True),
+                pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=WARM_UP),
+            )
+            proposals = space or partial(default_space, estimator=base, rows=parts[0].train.rows)
+            search = Search(study, base, parts, proposals, most, threads, begin, begin + seconds, draw)
+            search.run()
     finally:
         optuna.logging.set_verbosity(before)
-    settings, best = search.best()
-    fitted = _refitted(base, settings, best, everything, original.get_params(deep=False)["threads"], parts[0].rows)
-    fold_count = min(len(best.values), len(parts))  # with fewer folds a mean cannot be compared
+    best = search.best()
+    winner = _refitted(base, best, everything, original.get_params(deep=False)["threads"], parts[0].rows)
+    judge = best.folds[0]
     return Tuned(
-        fitted,
-        settings,
-        best.sign * best.rank,
-        _epochs(best),
-        metric if isinstance(metric, str) else best.metric,
-        "min" if best.sign < 0 else "max",
-        [_record(i, params, out, best.sign, fold_count) for i, (params, out) in enumerate(search.done)],
+        winner,
+        best.settings,
+        judge.sign * best.value,
+        best.epochs,
+        metric if isinstance(metric, str) else judge.metric,
+        "min" if judge.sign < 0 else "max",
+        [_record(i, out, best) for i, out in enumerate(search.done)],
         time.monotonic() - begin,
         search.stopped,
-        search.study,
+        study,
     )
 
 
-def _record(number: int, params: Settings, out: Outcome, sign: float, folds: int) -> Trial:
-    """A trial as it is shown; one that saw fewer folds has no value to compare."""
-    value = None if out.value is None or len(out.values) < folds else sign * out.value
-    return Trial(number, params, out.state, value, _epochs(out), out.seconds, tuple(_mean_curve(out.curves)))
-
-
-def _epochs(out: Outcome) -> int:
-    """The best epoch, the mean over folds."""
-    return round(float(np.mean(out.epochs))) if out.epochs else 0
+def _record(number: int, out: Outcome, best: Outcome) -> Trial:
+    """A trial as it is shown; one that saw fewer folds than the best has no value to compare."""
+    value = best.folds[0].sign * out.value if out.value > -np.inf and len(out.folds) >= len(best.folds) else None
+    return Trial(number, out.settings, out.state, value, out.epochs, out.seconds, out.curve)
 
 
 def _optuna() -> ModuleType:
@@ -137,23 +145,11 @@ def _optuna() -> ModuleType:
 
 def _limits(budget: float | None, trials: int | None) -> tuple[float, float]:
     """Seconds and trials, infinite where not given."""
+    or_none(ABOVE_0, "a number of seconds above 0, or None for no limit").check("tune: budget", budget)
+    or_none(WHOLE, WHOLE.words).check("tune: trials", trials)
     if budget is None and trials is None:
         budget = 60.0
-    if budget is not None and not is_number(budget, above=True):
-        raise ValueError(f"tune: budget is a number of seconds above 0, or None for no limit, got {budget!r}")
-    if trials is not None and not is_whole(trials):
-        raise ValueError(f"tune: trials is a whole number from 1, got {trials!r}")
     return (np.inf if budget is None else float(budget)), (np.inf if trials is None else int(trials))
-
-
-def _jobs(n_jobs: int) -> int:
-    from pellucid.engine.native.processors import default_threads
-
-    if is_whole(n_jobs, -1) and n_jobs == -1:
-        return min(default_threads(), ROUND)
-    if not is_whole(n_jobs):
-        raise ValueError(f"tune: n_jobs is a whole number from 1, or -1 for all processors, got {n_jobs!r}")
-    return int(n_jobs)
 
 
 def _prepared(estimator: Learner, metric: str | Callable[..., float] | None, seed: int) -> Learner:
@@ -173,32 +169,27 @@ def _prepared(estimator: Learner, metric: str | Callable[..., float] | None, see
     return base.set_params(**settings)
 
 
-def _refitted(
-    base: Learner, settings: Settings, best: Outcome, everything: Part, threads: int | None, rows: int
-) -> Learner:
+def _refitted(base: Learner, best: Outcome, everything: Part, threads: int | None, rows: int) -> Learner:
     """The best settings on all rows, for as many epochs as were best on the validation rows.
 
     Its parameters are those of the trial: a clone would hold out rows again, and stop by itself.
     """
-    estimator = with_settings(base, settings).set_params(threads=threads)
+    epochs = max(best.epochs, 1)
+
+    def stop(run: Run) -> str | None:  # the schedules are those of the full length
+        return f"as many epochs as were best on the validation rows, {epochs}" if run.epoch >= epochs else None
+
+    estimator = with_settings(base, best.settings).set_params(threads=threads)
     params = estimator.get_params(deep=False)
     changes: Settings = {"early_stopping": False, "n_iter_no_change": np.inf, "patience": None}
     if "early_stopping" not in params:
         changes["validation_fraction"] = 0.0
-    if isinstance(
-        estimator, BaseTabularMLP
-    ):  # "auto" is as with the rows of a trial: a longer schedule has other epochs
+    if isinstance(estimator, BaseTabularMLP):  # "auto" as with the rows of a trial: a longer schedule has other epochs
         automatic = {"max_iter": auto_epochs(rows), "batch_size": auto_batch(rows)}
         changes |= {name: value for name, value in automatic.items() if params[name] == "auto"}
     changes = {name: value for name, value in changes.items() if name in params}
-    changes["callbacks"] = [*params["callbacks"], StopAfter(max(_epochs(best), 1))]
+    changes["callbacks"] = [*params["callbacks"], stop]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is meant
         estimator.set_params(**changes).fit(everything.X, everything.y, sample_weight=everything.weights)
     return estimator.set_params(**{name: params[name] for name in changes})
-
-
-def _mean_curve(curves: list[list[float]]) -> list[float]:
-    """The mean over folds, as far as all of them go."""
-    shortest = min((len(c) for c in curves), default=0)
-    return np.mean([c[:shortest] for c in curves], axis=0).tolist() if shortest else []

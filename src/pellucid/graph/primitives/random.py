@@ -19,7 +19,8 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def _mix(z: Any) -> Any:
+def mix(z: Any) -> Any:
+    """SplitMix64's last steps: all bits of the result depend on all bits of z."""
     z = (z ^ (z >> np.uint64(30))) * _MIX1
     z = (z ^ (z >> np.uint64(27))) * _MIX2
     return z ^ (z >> np.uint64(31))
@@ -28,10 +29,10 @@ def _mix(z: Any) -> Any:
 def bits(key: Any, counter: Any, shape: tuple[int, ...], stream: int = 0) -> Any:
     """64 random bits for each position."""
     with np.errstate(over="ignore"):  # arithmetic modulo 2**64 is the point
-        start = _mix(_word(key) + _GAMMA)
-        start = _mix(start ^ (_word(counter) * _GAMMA + np.uint64(stream)))
+        start = mix(_word(key) + _GAMMA)
+        start = mix(start ^ (_word(counter) * _GAMMA + np.uint64(stream)))
         positions = np.arange(1, int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.uint64).reshape(shape)
-        return _mix(start + positions * _GAMMA)
+        return mix(start + positions * _GAMMA)
 
 
 def _word(value: Any) -> Any:

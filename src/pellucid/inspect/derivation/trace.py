@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.autodiff import grad, value_and_grad
-from pellucid.data.rows import Batch, Rows
+from pellucid.data.rows import Rows
 from pellucid.errors import ShapeError
 from pellucid.inspect.derivation.parts import Part, parts_of
 from pellucid.named_arrays import Arrays
@@ -33,7 +33,7 @@ class Trace:
 
     trainer: Trainer
     parts: tuple[Part, ...]
-    batch: Batch
+    batch: Rows
     step: int
     numbers: dict[str, float]
     settings: dict[str, Any]
@@ -67,7 +67,7 @@ def traced(model: Model, X: Any, y: Any, sample_weight: Any, seed: int) -> Trace
     run = trial.new_run(Plan(data, epochs=1, batch_size=len(data), seed=seed, shuffle=False), (), trial.progress)
     trainer, before, t = run.trainer, run.now, run.step
     numbers, settings = run.rule_numbers(t), run.settings(t)
-    batch = Batch(data.X, data.y, data.weights)
+    batch = Rows(data.X, data.y, data.weights)
     parts = parts_of(trainer.net)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers that broke are shown as they are
         return _made(trainer, parts, batch, t, numbers, settings, before)
@@ -76,7 +76,7 @@ def traced(model: Model, X: Any, y: Any, sample_weight: Any, seed: int) -> Trace
 def _made(
     trainer: Trainer,
     parts: tuple[Part, ...],
-    batch: Batch,
+    batch: Rows,
     t: int,
     numbers: dict[str, float],
     settings: dict[str, Any],
@@ -121,7 +121,7 @@ def _made(
     )
 
 
-def _penalty_gradients(penalty: Penalty | None, params: Arrays, batch: Batch) -> Arrays:
+def _penalty_gradients(penalty: Penalty | None, params: Arrays, batch: Rows) -> Arrays:
     """The penalty's share of the gradients; none where it is 0 everywhere."""
     if penalty is None:
         return {}

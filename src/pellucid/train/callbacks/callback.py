@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pellucid.train.files.container import joined, parted
+
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
@@ -76,6 +78,29 @@ class OnEpoch(Callback):
     @property
     def name(self) -> str:
         return getattr(self.function, "__name__", "function")
+
+
+class KeepsBest(Callback):
+    """A callback that wants the model to end with the parameters of the best epoch, which it has kept."""
+
+    kept: tuple[dict[str, Any], dict[str, Any]] | None = None  # (params, state)
+
+    def keep(self, run: Run) -> None:
+        """This epoch is the best so far."""
+        self.kept = run.prediction
+
+    def on_fit_end(self, run: Run) -> None:
+        if self.kept is not None:
+            run.final = self.kept
+
+    def kept_state(self) -> dict[str, Any]:
+        """What is kept as one dict of arrays, for a checkpoint."""
+        return joined(dict(zip(("params", "state"), self.kept or (), strict=False)), ".")
+
+    def load_kept(self, arrays: dict[str, Any]) -> None:
+        """The way back."""
+        trees = parted(arrays, ".")
+        self.kept = (trees["params"], trees["state"]) if trees["params"] else None
 
 
 class CallbackError(RuntimeError):

@@ -91,8 +91,8 @@ def _under_names(names: Iterable[str], numbers: Mapping[str, str]) -> tuple[Text
     head, row = Text(style="dim", no_wrap=True), Text(no_wrap=True)
     for name in names:
         width, value = _width(name), numbers.get(name, "")
-        head.append(f"{name[:width]:<{width}}  ")
         style = "bold red" if value in ("nan", "inf", "-inf") else "green" if name.startswith("val") else "cyan"
+        head.append(f"{name[:width]:<{width}}  ")
         row.append(f"{value:<{width}}  ", style)
     return head, row
 
@@ -133,7 +133,7 @@ class ProgressView:
         self._heads: list[str] = []
         self._recent: deque[float] = deque(maxlen=10)  # seconds of the last epochs: the first ones may have compiled
         self._began = self._epoch_began = time.perf_counter()
-        self._next = math.inf
+        self._next = 0.0
         self._live: Live | None = None
         self._cell = Cell()
         self._running = False
@@ -143,26 +143,22 @@ class ProgressView:
         self.done, self._began = done, time.perf_counter()
         self._epoch_began = self._began
         self._running = True
-        if self.mode == "notebook":
-            self._next = 0.0
-            self._draw()
+        self._draw()
         if self.mode == "bar":
             self._live = Live(get_renderable=self._render, console=self.console, refresh_per_second=8)
             try:
                 self._live.start()
-                self._next = 0.0
             except LiveError:  # somebody else's bar is on this terminal already
                 self._live, self.mode = None, "lines"
 
     def batch(self, step_in_epoch: int, loss: float) -> None:
         """After a batch (the first is 1): most calls only look at the clock."""
         now = time.perf_counter()
-        if now >= self._next:
+        if now >= self._next and self.mode in ("bar", "notebook"):
             self._next = now + PERIOD
             self.step = step_in_epoch
             self._numbers = self._numbers | {"loss": number(loss)}
-            if self.mode == "notebook":
-                self._draw()
+            self._draw()
 
     def epoch(self, epoch: int, logs: Mapping[str, float], lr: float, seconds: float) -> None:
         """After an epoch: its number, its metrics, the learning rate, and how long it took."""
@@ -174,8 +170,7 @@ class ProgressView:
         self.done, self.step, self._count = epoch, 0, self._count + 1
         self._epoch_began = time.perf_counter()
         self._pending = numbers | {"time": duration(seconds)} if self.mode == "lines" else None
-        if self.mode == "notebook":
-            self._draw()
+        self._draw()
         if shown(epoch, self.total):
             self._line()
 
@@ -183,18 +178,16 @@ class ProgressView:
         """Stop showing, and say how it ended. Safe to call twice, or without a start."""
         if self.mode == "silent":
             return
-        self.step, self._next, self._running = 0, math.inf, False
+        self.step, self._running = 0, False
         if self._live is not None:
-            live, self._live = self._live, None
-            live.stop()  # draws a last time
+            self._live.stop()  # draws a last time
         self._line()
         took = time.perf_counter() - self._began
         each = f", {duration(took / self._count)} each" if self._count > 1 else ""
         text = f"{self._count} epoch{'s' * (self._count != 1)} in {duration(took)}{each}"
         text += f": {reason}" if reason else ""
-        if self.mode == "notebook":
-            self._draw(text)
-        else:
+        self._draw(text)
+        if self.mode != "notebook":
             self.console.print(Text(text, style="bold" if self.mode == "bar" else ""))
         self.mode = "silent"
 
@@ -229,7 +222,9 @@ class ProgressView:
         return f"epoch {self.done}", share, clocked
 
     def _draw(self, ending: str = "") -> None:
-        """The notebook's display; with an ending for the last time."""
+        """The notebook's display, where it is one; with an ending for the last time."""
+        if self.mode != "notebook":
+            return
         head, share, clocked = self._status()
         numbers = ", ".join(f"{name} {value}" for name, value in self._numbers.items())
         text = ending or f"{head.strip()}, {clocked}"

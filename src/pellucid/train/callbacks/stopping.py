@@ -1,12 +1,16 @@
-"""Callbacks that steer a run: early stopping, plateaus, broken numbers."""
+"""Callbacks that act on what they watch: early stopping, plateaus, broken numbers, checkpoints."""
 
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pellucid.amounts import is_count, is_number
-from pellucid.train.callbacks.callback import Callback
+from pellucid.train.callbacks.callback import Callback, KeepsBest
+from pellucid.train.files.runs import save_run
+from pellucid.whole_files import regular
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -14,12 +18,10 @@ if TYPE_CHECKING:
 
 def direction(run: Run, name: str, mode: str) -> str:
     """Is smaller or larger better? As said, or by what the run knows of the quantity."""
-    if mode in ("min", "max"):
-        return mode
-    usual = run.history.modes.get(name, "?")
-    if usual == "?":
+    mode = run.history.modes.get(name, "?") if mode == "auto" else mode
+    if mode == "?":
         raise ValueError(f"is a larger or a smaller {name} better? Say mode='max' or mode='min'")
-    return usual
+    return mode
 
 
 def better(value: float, best: float | None, mode: str, min_delta: float = 0.0, *, ties: bool = False) -> bool:
@@ -48,33 +50,6 @@ def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
             f"{who} monitors {name!r}, but an epoch has {', '.join(run.logs)}: give validation data or a metric"
         )
     return name, float(run.logs[name])
-
-
-class KeepsBest(Callback):
-    """A callback that wants the model to end with the parameters of the best epoch, which it has kept."""
-
-    kept: tuple[dict[str, Any], dict[str, Any]] | None = None  # (params, state)
-
-    def keep(self, run: Run) -> None:
-        """This epoch is the best so far."""
-        self.kept = run.prediction
-
-    def on_fit_end(self, run: Run) -> None:
-        if self.kept is not None:
-            run.final = self.kept
-
-    def kept_state(self) -> dict[str, Any]:
-        """What is kept as one dict of arrays, for a checkpoint."""
-        parts = zip(("params", "state"), self.kept or ({}, {}), strict=True)
-        return {f"{part}.{name}": array for part, tree in parts for name, array in tree.items()}
-
-    def load_kept(self, arrays: dict[str, Any]) -> None:
-        """The way back."""
-        parts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        for key, array in arrays.items():
-            part, _, name = key.partition(".")
-            parts[part == "state"][name] = array
-        self.kept = parts if parts[0] else None
 
 
 class EarlyStopping(KeepsBest):
@@ -167,3 +142,68 @@ class StopOnNaN(Callback):
     def on_batch_end(self, run: Run) -> None:
         if not math.isfinite(run.objective):
             run.stop(f"the loss became {run.objective} in epoch {run.epoch}, batch {run.batch}")
+
+
+class Checkpoint(Callback):
+    """Write a checkpoint every so many epochs (or steps), or whenever the monitored value is the best so far.
+
+    The path may hold {epoch} and {step}. `fit(..., resume=path)` goes on from it, bit for bit.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        every: int = 1,
+        every_steps: int | None = None,
+        best: bool = False,
+        monitor: str | None = None,
+        mode: str = "auto",
+    ) -> None:
+        if not is_count(every) or (every_steps is not None and not is_count(every_steps)):
+            raise ValueError(
+                f"Checkpoint: every and every_steps count from 1, got every={every!r}, every_steps={every_steps!r}"
+            )
+        known_mode(mode, "Checkpoint")
+        self.path, self.every, self.every_steps = path, every, every_steps
+        self.best_only, self.monitor, self.mode = best, monitor, mode
+        self.reset()
+
+    def reset(self) -> None:
+        self.best: float | None = None
+        self.due = False
+
+    def handles(self, event: str) -> bool:
+        return super().handles(event) and (event != "batch_end" or self.every_steps is not None)
+
+    def on_fit_begin(self, run: Run) -> None:
+        regular(self._target(run))  # an error now, rather than after an epoch of work
+
+    def on_batch_end(self, run: Run) -> None:
+        self.due = self.every_steps is not None and run.step % self.every_steps == 0
+
+    def on_epoch_end(self, run: Run) -> None:
+        if not self.best_only:
+            self.due = run.epoch % self.every == 0
+            return
+        name, value = watched(run, self.monitor, "Checkpoint")
+        self.due = better(value, self.best, direction(run, name, self.mode))
+        self.best = value if self.due else self.best
+
+    def on_checkpoint(self, run: Run) -> None:
+        """Written when all callbacks have seen what happened, so that the file holds what they know."""
+        if self.due:
+            self.due = False
+            save_run(run, self._target(run))
+
+    def _target(self, run: Run) -> Path:
+        return Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))
+
+    def meaning(self) -> dict[str, Any]:
+        return {"best": self.best_only, "monitor": self.monitor, "mode": self.mode}
+
+    def state(self) -> dict[str, Any]:
+        return {"best": self.best}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.best = state["best"]

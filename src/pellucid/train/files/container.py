@@ -1,4 +1,4 @@
-"""One file holds named arrays and JSON metadata, and is either complete or refused.
+"""One file holds named arrays and JSON metadata, and is either complete or refused; what is in it is looked at, too.
 
 The format is safetensors: other programs can open it, and nothing in it is ever executed. Pellucid's part is one JSON
 text under the key "pellucid" of the header's metadata: schema version, kind, the arrays' names in order, a checksum,
@@ -11,9 +11,10 @@ The checksum is that of the whole file with zeros in the checksum's own place: a
 import hashlib
 import json
 import os
-import re
-import warnings
-from collections.abc import Mapping
+import reprlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +22,13 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from pellucid.train.files.atomic import CheckpointError as CheckpointError
-from pellucid.train.files.atomic import regular, write_atomically
-from pellucid.train.files.entries import MAPPING, TEXT, TEXTS, entry
+from pellucid.errors import CheckpointError as CheckpointError
+from pellucid.whole_files import regular, write_atomically
 
 SCHEMA = 1
 ZEROS = "0" * 64
-DTYPES = {
-    "bool",
-    "float16",
-    "float32",
-    "float64",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-}
+SIZES = {"bool": ("",), "int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
+DTYPES = {f"{kind}{bits}": np.dtype(f"{kind}{bits}") for kind, sizes in SIZES.items() for bits in sizes}
 
 
 def write(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: dict[str, Any], kind: str) -> None:
@@ -79,25 +74,6 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return _load(Path(path))[2]
 
 
-def newest(folder: str | os.PathLike[str], pattern: str = "*.ckpt", kind: str | None = None) -> Path | None:
-    """The newest file of a folder that loads (and is of this kind); damaged ones are passed over with a warning."""
-
-    def age(path: Path) -> tuple[int, list[str | int]]:  # among equal times epoch-10 is newer than epoch-9
-        return path.stat().st_mtime_ns, [
-            int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", path.name)
-        ]
-
-    candidates = [path for path in Path(folder).glob(pattern) if path.is_file() and not path.name.endswith(".tmp")]
-    for path in sorted(candidates, key=age, reverse=True):
-        try:
-            kind_there = _load(path)[2]
-            if kind in (None, kind_there):
-                return path
-        except CheckpointError as error:
-            warnings.warn(f"passed over: {error}", stacklevel=2)
-    return None
-
-
 def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
     try:
         if regular(path) is None:  # asked first: to open a pipe is to wait, and a device has no end
@@ -127,7 +103,7 @@ def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
             raise CheckpointError(damaged)
         tensors = safetensors.numpy.load(raw)  # sizes that the file does not have are refused
         names = entry(ours, "names", TEXTS, path)
-        if sorted(names) != sorted(tensors) or not {array.dtype.name for array in tensors.values()} <= DTYPES:
+        if sorted(names) != sorted(tensors) or not {array.dtype.name for array in tensors.values()} <= DTYPES.keys():
             raise CheckpointError(damaged)
         arrays = {name: tensors[name] for name in names}
         return arrays, entry(ours, "metadata", MAPPING, path), entry(ours, "kind", TEXT, path)
@@ -161,3 +137,107 @@ def _check_plain(value: object, where: str) -> None:
     elif not (value is None or isinstance(value, bool | int | float | str)):
         kinds = "None, bool, int, float, str, list or dict"
         raise CheckpointError(f"{where} is a {type(value).__name__}, expected {kinds}; arrays go to `arrays`")
+
+
+# the arrays of a file by their parts
+
+
+def joined(trees: Mapping[str, Mapping[str, Any]], mark: str = "/") -> dict[str, Any]:
+    """Named arrays of several parts in one dict.
+
+    >>> joined({"params": {"bias": 1.0}, "state": {}})
+    {'params/bias': 1.0}
+    """
+    return {f"{part}{mark}{name}": array for part, tree in trees.items() for name, array in tree.items()}
+
+
+def parted(arrays: Mapping[str, Any], mark: str = "/") -> defaultdict[str, dict[str, Any]]:
+    """The way back; arrays without dimensions are numbers."""
+    trees: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for key, array in arrays.items():
+        part, _, name = key.partition(mark)
+        trees[part][name] = array[()] if array.ndim == 0 else array
+    return trees
+
+
+# plain data, looked at before they are used: a file may hold anything, whoever wrote it
+
+MISSING: Any = object()
+LARGEST = 2**62
+"""Counts end here: what is added to them must not leave 64 bits."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a value is to be, in words, and whether one is."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+COUNT = Kind("a whole number from 0", lambda value: type(value) is int and 0 <= value < LARGEST)
+NUMBER = Kind("a number", lambda value: type(value) in (int, float))
+CELL = Kind("a number or a text", lambda value: value is None or type(value) in (bool, int, float, str))
+TEXT = Kind("a text", lambda value: type(value) is str)
+MAPPING = Kind("values by name", lambda value: type(value) is dict)
+TEXTS = Kind("a list of texts", lambda value: type(value) is list and all(type(item) is str for item in value))
+COUNTS = Kind("a list of whole numbers", lambda value: type(value) is list and all(map(COUNT.holds, value)))
+MAPPINGS = Kind(
+    "a list of values by name", lambda value: type(value) is list and all(type(item) is dict for item in value)
+)
+
+
+def maybe(kind: Kind) -> Kind:
+    """The same, or None."""
+    return Kind(f"{kind.words}, or nothing", lambda value: value is None or kind.holds(value))
+
+
+def among(*values: Any) -> Kind:
+    """One of these."""
+    return Kind(f"one of {', '.join(map(repr, values))}", lambda value: any(value is v or value == v for v in values))
+
+
+def entry(data: Any, name: str, kind: Kind, path: Any, default: Any = MISSING) -> Any:
+    """data[name], which must be of this kind; the default where it is missing and there is one.
+
+    >>> entry({"epoch": 3}, "epoch", COUNT, "run.ckpt")
+    3
+    """
+    value = data.get(name, default) if type(data) is dict else MISSING
+    if value is MISSING:
+        raise CheckpointError(f"{path}: {name!r} is missing: the file is not what pellucid writes")
+    if not kind.holds(value):
+        raise CheckpointError(
+            f"{path}: {name!r} is to be {kind.words}, got {short(value)}: the file is not what pellucid writes"
+        )
+    return value
+
+
+def short(value: Any) -> str:
+    """A value of any size and depth in few words."""
+    return reprlib.repr(value)[:200]
+
+
+def must_match(path: Any, part: str, expected: Mapping[str, Any], stored: Mapping[str, Any], whose: str) -> None:
+    """The same names, shapes and kinds of numbers, or an error that says what differs. Nothing is allocated.
+
+    `expected` has arrays, or what has a shape and a dtype.
+    """
+    for name in [*expected, *(name for name in stored if name not in expected)]:
+        mine, theirs = (_form(tree[name]) if name in tree else None for tree in (expected, stored))
+        if mine != theirs:
+            raise CheckpointError(
+                f"{path}: {part} {name!r} is {_words(theirs)} in the file and {_words(mine)} in {whose}"
+            )
+
+
+def _form(array: Any) -> tuple[tuple[int, ...], str]:
+    array = array if hasattr(array, "shape") and hasattr(array, "dtype") else np.asarray(array)
+    return tuple(array.shape), np.dtype(array.dtype).kind
+
+
+def _words(form: tuple[tuple[int, ...], str] | None) -> str:
+    if form is None:
+        return "not there"
+    kinds = {"f": "floats", "i": "whole numbers", "u": "whole numbers", "b": "truth values"}
+    return f"an array of {kinds.get(form[1], 'something else')} of shape {form[0]}"

@@ -14,8 +14,22 @@ from pellucid.engine.compile import ENGINES
 from pellucid.engine.native.processors import usable
 from pellucid.errors import PellucidError
 from pellucid.graph.core.spec import Spec
-from pellucid.train.files.container import CheckpointError, read, write
-from pellucid.train.files.entries import COUNT, COUNTS, MAPPING, TEXTS, among, entry, maybe, must_match, short
+from pellucid.train.files.container import (
+    COUNT,
+    COUNTS,
+    MAPPING,
+    TEXTS,
+    CheckpointError,
+    among,
+    entry,
+    joined,
+    maybe,
+    must_match,
+    parted,
+    read,
+    short,
+    write,
+)
 from pellucid.train.files.records import describe, restore
 from pellucid.train.metrics import METRICS
 from pellucid.train.model import Model
@@ -30,8 +44,7 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
 
 def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     """A model as named arrays and plain data."""
-    arrays = {f"params/{k}": np.asarray(v) for k, v in model.params.items()}
-    arrays |= {f"state/{k}": np.asarray(v) for k, v in model.state.items()}
+    arrays = joined({"params": model.params, "state": model.state})
     metadata = {
         "net": describe(model.net),
         "loss": describe(model.loss),
@@ -70,14 +83,10 @@ def rebuilt(arrays: Mapping[str, Any], data: Any, custom: Mapping[str, Any] | No
     try:
         model = _model(data, custom or {}, path)
         model.features = tuple(entry(data, "features", COUNTS, path))
-        trees: dict[str, dict[str, Any]] = {"params": {}, "state": {}}
-        for key, value in arrays.items():
-            part, _, name = key.partition("/")
-            trees[part][name] = value[()] if value.ndim == 0 else value
+        trees = parted(arrays)
         _must_belong(model, trees, path)
-        model.compiled = entry(
-            data, "compiled", among(True, False), path, default=model.compiled
-        )  # the same bits are predicted
+        # the same bits are predicted
+        model.compiled = entry(data, "compiled", among(True, False), path, default=model.compiled)
     except (PellucidError, Warning):
         raise
     except Exception as error:  # what the classes of the file's records say to values that they never gave
@@ -120,10 +129,9 @@ def _record(data: Any, name: str, kind: type, custom: Mapping[str, Any], path: A
 
 def _must_belong(model: Model, trees: Mapping[str, dict[str, Any]], path: Any) -> None:
     """Are these the arrays of this network? Shapes are compared before anything of their size is made."""
-    shapes: dict[str, dict[str, Any]] = {"params": {}, "state": {}}
+    expected: dict[str, Any] = {"params": {}, "state": {}}
     if model.features:
-        shapes["params"] = {name: parameter.shape for name, parameter in model.net.parameters(model.features).items()}
-        shapes["state"] = {name: np.shape(start) for name, start in model.net.state(model.features).items()}
-    for part, arrays in trees.items():
-        expected = {name: Spec(shape, model.dtype) for name, shape in shapes[part].items()}
-        must_match(path, part, expected, arrays, "the network that the file describes: it cannot be used")
+        expected = {"params": model.net.parameters(model.features), "state": model.net.state(model.features)}
+    for part in {**expected, **trees}:
+        specs = {name: Spec(np.shape(start), model.dtype) for name, start in expected[part].items()}
+        must_match(path, part, specs, trees.get(part, {}), "the network that the file describes: it cannot be used")

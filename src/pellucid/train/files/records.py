@@ -24,6 +24,7 @@ from pellucid import nn, optim
 from pellucid.errors import PellucidError
 from pellucid.nn.initialisers import initializer as initialisers
 from pellucid.records import Record
+from pellucid.train.files.container import DTYPES
 
 TAGS: dict[str, set[str]] = {  # what is not a record, and its keys
     "float": {"value"},  # inf, -inf, nan
@@ -38,10 +39,6 @@ TAGS: dict[str, set[str]] = {  # what is not a record, and its keys
     "function": {"name"},
 }
 LINK_KINDS = nn.LinkKind.__members__
-SIZES = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
-DTYPES: dict[str, np.dtype[Any]] = {
-    name: np.dtype(name) for name in ["bool", *(f"{kind}{bits}" for kind in SIZES for bits in SIZES[kind])]
-}
 INITIALIZER = re.compile(r"(constant|normal|uniform)\((-?(?:\d[\d.]*(?:e[-+]?\d+)?|inf|nan))\)")
 KINDS = (nn.Layer, nn.Loss, nn.Penalty, nn.MaxNorm, nn.Activation, nn.Interval)
 
@@ -109,7 +106,9 @@ def _write(value: Any, where: str, own: dict[str, Any]) -> Any:
     if isinstance(value, nn.Initializer):
         return _write_initializer(value, own)
     if isinstance(value, nn.Link):
-        return _write_link(value, where, own)
+        by_name = nn.LINKS.get(value.name) == value
+        function = {} if by_name else {"function": _write(value.function, f"{where}.function", own)}
+        return {"type": "link", "name": value.name, "kind": value.kind.name} | function
     if isinstance(value, nn.Activation) and value.name in nn.ACTIVATIONS:
         data = _write_activation(value, where, own)
         if restore(data) == value:
@@ -133,12 +132,10 @@ def _write_record(record: Any, where: str, own: dict[str, Any]) -> dict[str, Any
     data = {"type": next((name for name, candidate in known_classes().items() if candidate is cls), "")}
     if not data["type"]:  # the user's
         name, names_in_use = cls.__name__, {*known_classes(), *TAGS}
-        ours = (
-            base for base in reversed(cls.__mro__) if base.__module__.startswith("pellucid.") and base is not Record
-        )
-        bases = (base.__name__.lower() for base in ours)
+        ours = (base for base in reversed(cls.__mro__) if base.__module__.startswith("pellucid."))
         data["type"] = _own_name(f"{cls.__module__}.{name}" if name in names_in_use else name, cls, own)
-        data["is"] = next(bases, "record")  # for an error message; no field can be called by a keyword
+        base = next((base for base in ours if base is not Record), Record)
+        data["is"] = base.__name__.lower()  # for an error message; no field can be called by a keyword
     for one in fields(record):
         if one.name == "type":
             raise ConfigError(f"{where}: a field called 'type' cannot be stored: give it another name")
@@ -149,8 +146,8 @@ def _write_record(record: Any, where: str, own: dict[str, Any]) -> dict[str, Any
 
 def _write_activation(record: nn.Activation, where: str, own: dict[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = {"type": "activation", "name": record.name}
-    for part in ("parameters", "learned"):
-        if numbers := getattr(record, part):
+    for part, numbers in (("parameters", record.parameters), ("learned", record.learned)):
+        if numbers:
             data[part] = {name: _write(number, f"{where}.{name}", own) for name, number in numbers.items()}
     if record.gain != nn.ACTIVATIONS[record.name].gain:
         data["gain"] = _write(record.gain, f"{where}.gain", own)
@@ -167,13 +164,6 @@ def _write_initializer(record: nn.Initializer, own: dict[str, Any]) -> dict[str,
     if ours and INITIALIZER.fullmatch(record.name):
         return {"type": "initializer", "name": record.name}
     return {"type": "function", "name": _own_name(record.name, record, own)}
-
-
-def _write_link(link: nn.Link, where: str, own: dict[str, Any]) -> dict[str, Any]:
-    data = {"type": "link", "name": link.name, "kind": link.kind.name}
-    if nn.LINKS.get(link.name) == link:
-        return data
-    return data | {"function": _write(link.function, f"{where}.function", own)}
 
 
 def _own_name(name: str, thing: Any, own: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pellucid.train.files.entries import TEXT, among, entry
+from pellucid.train.files.container import TEXT, among, entry
 
 INTERRUPTED = "interrupted by the user (Ctrl-C)"
 

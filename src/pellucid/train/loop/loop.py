@@ -9,11 +9,10 @@ from contextvars import ContextVar
 
 from pellucid.errors import ShapeError
 from pellucid.train.callbacks.callback import EVENTS
-from pellucid.train.loop.divergence import Diverged
+from pellucid.train.loop.divergence import Diverged, soundness_of
 from pellucid.train.loop.ending import INTERRUPTED, EndingKind
 from pellucid.train.loop.run import Run
-from pellucid.train.loop.soundness import soundness_of
-from pellucid.train.loop.steps import Mark
+from pellucid.train.loop.step import Mark
 
 HALT: ContextVar[threading.Event | None] = ContextVar("pellucid_halt", default=None)
 """Set by whoever runs several trainings at once, to end them all."""

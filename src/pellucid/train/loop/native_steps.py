@@ -7,23 +7,24 @@ last snapshot is taken up again and the steps up to that one are repeated (the s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.data.rows import Batch, Rows
+from pellucid.data.rows import Rows
 from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.stepper import Roles, release, stepper
+from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.program import Program
+from pellucid.engine.native.stepper import Roles, program_for, release, stepper
 from pellucid.engine.native.work import compiled_seconds, threads_for
 from pellucid.errors import PellucidError
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.loop.divergence import locate
-from pellucid.train.loop.step import RESULTS, Snapshot
+from pellucid.train.loop.step import RESULTS, Snapshot, float64s
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -36,14 +37,6 @@ LARGE = 8 << 20
 
 PERIOD = 0.25
 """Seconds, about, between two looks at the clock and the keyboard."""
-
-
-@dataclass
-class Position:
-    """A snapshot, and after how many steps it was taken."""
-
-    now: Snapshot
-    step: int
 
 
 @dataclass
@@ -72,17 +65,16 @@ class NativeSteps:
         self._bind(run, data, min(run.plan.batch_size, len(data)))
         self.feed(data)
         self.means = [RESULTS.index(name) for name in run.means] if len(run.means) > 1 else [0]  # columns of results
-        self.trees = [flatten(tree)[1] for tree in (start.params, start.state, start.rule)]
+        self.tree = flatten(start)[1]
         self.factors: list[tuple[int, float]] = []
-        self.words: Any = None
-        self.words_factor = math.nan  # the factor of the rate in those words
-        self.noted_factor = math.nan  # the factor with which the run's numbers were last computed
+        self.fixed: dict[float, dict[str, float]] = {}  # the rule's numbers by the factor, where no others change them
         self.given_away = False
         self.ahead: dict[int, Epoch] = {}  # what has been run but not noted
         self.constant = run.trainer.optimizer.constant and not run.plan.settings
+        self.past: dict[int, Snapshot] = {}  # states to which it can go back, by their numbers of steps
         self.load(start, run)
         if not run.step:  # a rule's first state can be made again, so nobody keeps it
-            self.past = [Position(replace(start, rule={}), 0)]
+            self.past = {0: start._replace(rule={})}
 
     def _bind(self, run: Run, data: Rows, rows: int) -> None:
         """The step for batches of up to so many rows of such data."""
@@ -115,30 +107,28 @@ class NativeSteps:
         self.catch_up(run)
         state = self.mark(run)
         if state is not None:
-            return self._with_rule(state, run)
-        state = self._nest(self.stepper.read())
-        self.past.append(Position(state, run.step))
-        steps = [position.step for position in self.past]
-        needed = {max((s for s in steps if s <= mark.step), default=steps[0]) for mark in run.begins} | {run.step}
-        self.past = [position for position in self.past if position.step in needed]
-        return state
+            return run.with_rule(state)
+        self.past[run.step] = unflatten(self.tree, self.stepper.read())
+        needed = {max((s for s in self.past if s <= mark.step), default=run.step) for mark in run.begins} | {run.step}
+        self.past = {step: old for step, old in self.past.items() if step in needed}
+        return self.past[run.step]
 
     def mark(self, run: Run) -> Snapshot | None:
         if not self.past:
             raise PellucidError("the run is over: its parameters are in the model")
-        return self.past[-1].now if self.past[-1].step == run.step else None
+        return self.past.get(run.step)
 
     def view(self, run: Run) -> Snapshot:
-        return self._nest(self.stepper.look())
+        return unflatten(self.tree, self.stepper.look())  # type: ignore[no-any-return]
 
     def load(self, state: Snapshot | None, run: Run) -> None:
         """Steps are repeated where there is no snapshot of the state."""
-        if state is not None:
-            self._put(state)
-            self.past = [Position(state, run.step)]
-            return
-        self.past = [position for position in self.past if position.step <= run.step] or self.past[:1]
-        self._repeat(run)
+        self.past = {step: old for step, old in self.past.items() if step <= run.step}
+        if state is None:
+            self._repeat(run)
+        else:
+            self.stepper.load(flatten(state)[0])
+            self.past[run.step] = state
 
     def last(self, run: Run) -> Snapshot:
         """Large arrays are given away instead of being copied."""
@@ -149,21 +139,8 @@ class NativeSteps:
         """The memory may serve another run."""
         if not self.given_away:
             release(self.stepper)
-        self.past = []
+        self.past = {}
         del self.stepper
-
-    def _put(self, state: Snapshot) -> None:
-        self.stepper.load([leaf for tree in (state.params, state.state, state.rule) for leaf in flatten(tree)[0]])
-
-    def _nest(self, leaves: list[Any]) -> Snapshot:
-        parts, at = [], 0
-        for tree in self.trees:
-            parts.append(unflatten(tree, leaves[at : at + tree.size]))
-            at += tree.size
-        return Snapshot(*parts)
-
-    def _with_rule(self, state: Snapshot, run: Run) -> Snapshot:
-        return state if state.rule else replace(state, rule=run.trainer.optimizer.init(state.params))
 
     # the steps
 
@@ -203,27 +180,19 @@ class NativeSteps:
         words = self._words(run, 0, epochs * count, run.step, run.factor)
         with uninterrupted():
             self._keep_factor(run)
-            self._keep_ahead(run, orders, *self.stepper.run(orders, 0, epochs * count, words))
-
-    def _keep_ahead(self, run: Run, orders: Any, results: Any, reached: int) -> None:
-        epochs, count = len(orders), self.count
-        whole = reached == epochs * count and bool(np.isfinite(results).all())
-        each = np.moveaxis(results.reshape(epochs, count, -1)[:, :, self.means], 2, 0)
-        sums = self._sums(orders, each) if whole else [None] * epochs
-        for e in range(epochs):
-            if e * count <= reached:
-                part = results[e * count : (e + 1) * count]
-                self.ahead[run.epoch + e] = Epoch(orders[e], part, min(reached - e * count, count), sums[e])
+            results, reached = self.stepper.run(orders, 0, epochs * count, words)
+            parts = results.reshape(epochs, count, -1)
+            whole = reached == epochs * count and bool(np.isfinite(results).all())
+            sums = self._sums(orders, np.moveaxis(parts[:, :, self.means], 2, 0)) if whole else [None] * epochs
+            for e in range(min(epochs, reached // count + 1)):
+                self.ahead[run.epoch + e] = Epoch(orders[e], parts[e], min(reached - e * count, count), sums[e])
 
     def _sums(self, orders: Any, means: Any) -> list[Any]:
         """Sums of what was measured, times weights, and of the weights, of each epoch, added up as `_note` does.
 
         means: (kinds, epochs, batches) -> (epochs, kinds + 1)
         """
-        if self.weights is None:
-            weights = np.broadcast_to(self._weights(orders[0], 0, self.count), means.shape[1:])
-        else:
-            weights = np.stack([self._weights(order, 0, self.count) for order in orders])
+        weights = np.stack([self._weights(order, 0, self.count) for order in orders])
         return np.cumsum([*(means * weights), weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
 
     def _keep_factor(self, run: Run) -> None:
@@ -272,24 +241,21 @@ class NativeSteps:
         run.diverge(trouble, batch)
         return False
 
-    def _batch(self, run: Run, order: Any) -> Batch:
+    def _batch(self, run: Run, order: Any) -> Rows:
         """The rows of the next step."""
         at = (run.batch - self.skipped) * self.rows
         return self.source.take(order[at : at + self.rows])
 
     def _tell(self, run: Run, steps: int, sums: list[float], results: Any) -> None:
         """So many steps were made: the sums of the epoch so far (that of the weights last), the last one's results."""
-        if not self.constant or self.noted_factor != run.factor:
-            self.noted_factor = run.factor
-            run.numbers = run.rule_numbers(run.step + steps - 1)
+        run.numbers = self._rule_numbers(run, run.step + steps - 1, run.factor)
         loss, objective, gradient_norm = float(results[self.means[0]]), float(results[0]), float(np.sqrt(results[1]))
         run.note(steps, dict(zip(run.means, sums, strict=False)), sums[-1], loss, objective, gradient_norm)
 
     def _repeat(self, run: Run) -> None:
         """From the last snapshot to where the run stands."""
-        base = self.past[-1]
-        self._put(self._with_rule(base.now, run))
-        step, count = base.step, self.count
+        step, count = max(self.past), self.count
+        self.stepper.load(flatten(run.with_rule(self.past[step]))[0])
         while step < run.step:
             epoch, batch = self.epoch + (step - self.begin) // count, (step - self.begin) % count
             factor = next(f for start, f in reversed(self.factors) if start <= step)
@@ -305,18 +271,20 @@ class NativeSteps:
 
     def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
         """Step number, rule's numbers and settings for each step, as 64-bit words."""
-        if self.constant:  # nothing but the step's number changes
-            if self.words is None or len(self.words) < last or self.words_factor != factor:
-                numbers = run.rule_numbers(0, factor)
-                self.words, self.words_factor = np.zeros((last, 1 + len(numbers)), np.int64), factor
-                self.words.view(np.float64)[:, 1:] = list(numbers.values())
-            self.words[first:last, 0] = np.arange(offset + first, offset + last)
-            return self.words
-        rows = [[x for part in run.numbers_at(offset + k, factor) for x in part.values()] for k in range(first, last)]
+        steps = range(offset + first, offset + last)
+        times = steps[:1] if self.constant else steps  # one row for all where nothing but the step's number changes
+        rows = [[*self._rule_numbers(run, t, factor).values(), *run.settings(t).values()] for t in times]
         words = np.zeros((last, 1 + len(rows[0])), np.int64)
-        words[first:, 0] = np.arange(offset + first, offset + last)
+        words[first:, 0] = steps
         words.view(np.float64)[first:, 1:] = rows
         return words
+
+    def _rule_numbers(self, run: Run, t: int, factor: float) -> dict[str, float]:
+        if not self.constant:
+            return run.rule_numbers(t, factor)
+        if factor not in self.fixed:
+            self.fixed = {factor: run.rule_numbers(t, factor)}
+        return self.fixed[factor]
 
     def _weights(self, order: Any, first: int, last: int) -> Any:
         """How much each batch counts."""
@@ -331,16 +299,24 @@ class NativeSteps:
 
 def graph_of(run: Run, data: Rows) -> Graph:
     """The graph of a step of this run on batches of such data."""
-    return run.trainer.graph_of_step(run.now, data.arrays, *run.numbers_at(run.step))
+    return run.trainer.graph_of_step(run.now, data.arrays, float64s(run.rule_numbers(run.step)), run.settings(run.step))
 
 
 def roles(graph: Graph, check: bool = True, checked: bool = False) -> Roles:
     """Who is who in `Trainer.whole`: (now, batch, t, numbers, settings) -> (now, *RESULTS)."""
     names_in, names_out = paths(graph.in_tree), paths(graph.out_tree)
     place = {name: i for i, name in enumerate(names_in)}
-    state = [i for i, name in enumerate(names_in) if name.startswith("[0]")]
-    batch = [i for i, name in enumerate(names_in) if name.startswith("[1]")]
-    numbers = [i for i, name in enumerate(names_in) if name.startswith(("[2]", "[3]", "[4]"))]
+    parts = (("[0]",), ("[1]",), ("[2]", "[3]", "[4]"))
+    state, batch, numbers = ([i for name, i in place.items() if name.startswith(part)] for part in parts)
     updates = {o: place[name] for o, name in enumerate(names_out) if name.startswith("[0]")}
     results = [o for o, name in enumerate(names_out) if not name.startswith("[0]")]
     return Roles(state, batch, numbers, updates, results, results[:1] if check else [], checked)
+
+
+def step_program(run: Run, threads: int | None) -> Program:
+    """The program that a run would execute."""
+    assert isinstance(run.plan.data, Rows)
+    sizes = {"n": min(run.plan.batch_size, len(run.plan.data))}
+    graph = graph_of(run, run.plan.data)
+    count = threads_for(graph, sizes, threads or default_threads())
+    return program_for(graph, roles(graph, checked=run.trainer.ours), sizes, count)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.data.rows import Batch, Rows
+from pellucid.data.rows import Rows
 from pellucid.engine.native.fallback import tell
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import release
-from pellucid.train.loop.native_steps import NativeSteps, Position
-from pellucid.train.loop.numpy_steps import NumpySteps
+from pellucid.graph.core.tree import unflatten
+from pellucid.train.loop.native_steps import NativeSteps
+from pellucid.train.loop.steps import NumpySteps
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -36,20 +37,17 @@ class LateSteps(NumpySteps):
 
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         batches = epoch_of(run)
-        while not self._is_time(run):
-            batch = next(batches, None)
-            if batch is None:
-                return
+        for batch in batches:
+            if self._is_time(run):
+                try:
+                    run.steps = steps = NativeStreamSteps(run, self.threads)
+                except CannotCompile as error:
+                    tell("the training step", error)
+                    self.later = sys.maxsize
+                else:
+                    yield from steps.advance_through(itertools.chain([batch], batches), run, listening)
+                    return
             yield self.step(run, batch)
-        try:
-            run.steps = steps = NativeStreamSteps(run, self.threads)
-        except CannotCompile as error:
-            tell("the training step", error)
-            self.later = sys.maxsize
-            for batch in batches:
-                yield self.step(run, batch)
-        else:
-            yield from steps.advance_through(batches, run, listening)
 
     def _is_time(self, run: Run) -> bool:
         steps = run.step
@@ -67,18 +65,15 @@ class NativeStreamSteps(NativeSteps):
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         return self.advance_through(epoch_of(run), run, listening)
 
-    def advance_through(self, batches: Iterable[Batch], run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
+    def advance_through(self, batches: Iterable[Rows], run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         """These batches, block by block."""
         room = BYTES // max(1, sum(array.nbytes for array in run.plan.data.example.arrays))
         for block in blocks(batches, 1 if listening["batch_end"] else max(1, min(BLOCK, room))):
             self._take_up(run, block)
             yield from super().advance(run, listening)
 
-    def catch_up(self, run: Run) -> None:
-        """Nothing is run ahead of time."""
-
-    def _take_up(self, run: Run, block: list[Batch]) -> None:
-        data, rows = joined(block), block[0].rows
+    def _take_up(self, run: Run, block: list[Rows]) -> None:
+        data, rows = joined(block), len(block[0])
         # a short batch goes through the step for longer ones
         fits = len(block) == 1 and rows < self.rows and self.stepper.program.suits({"n": rows})
         if not (fits or rows == self.rows) or len(data.arrays) != len(self.source.arrays):
@@ -89,8 +84,8 @@ class NativeStreamSteps(NativeSteps):
         self.feed(data)
         self.skipped, self.epoch, self.begin, self.factors = run.batch, run.epoch, run.step, []
         marks = {mark.step for mark in run.begins}
-        here = Position(self._nest(self.stepper.read()), run.step)
-        self.past = [*(position for position in self.past if position.step in marks), here]
+        self.past = {step: old for step, old in self.past.items() if step in marks}
+        self.past[run.step] = unflatten(self.tree, self.stepper.read())
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         return False  # the next epoch is not there yet
@@ -102,7 +97,7 @@ class NativeStreamSteps(NativeSteps):
         return np.arange(len(self.source))
 
 
-def epoch_of(run: Run) -> Iterator[Batch]:
+def epoch_of(run: Run) -> Iterator[Rows]:
     """The rest of the batches of an epoch: no more than the run has steps left, for what is read is gone."""
     steps_left = None if run.plan.steps is None else run.plan.steps - run.step
     return itertools.islice(
@@ -110,18 +105,16 @@ def epoch_of(run: Run) -> Iterator[Batch]:
     )
 
 
-def blocks(batches: Iterable[Batch], most: int) -> Iterator[list[Batch]]:
+def blocks(batches: Iterable[Rows], most: int) -> Iterator[list[Rows]]:
     """Batches of the same number of rows, with weights (of one unit) or without, in groups of at most so many."""
-    for _, alike in itertools.groupby(batches, key=lambda batch: (batch.rows, batch.weights is None, batch.unit)):
+    for _, alike in itertools.groupby(batches, key=lambda batch: (len(batch), batch.weights is None, batch.unit)):
         while block := list(itertools.islice(alike, most)):
             yield block
 
 
-def joined(block: list[Batch]) -> Rows:
+def joined(block: list[Rows]) -> Rows:
     """The rows of some batches as one data set."""
-    first = block[0]
     if len(block) == 1:
-        return Rows(first.X, first.y, first.weights, first.unit)
-    names = ("X", "y") if first.weights is None else ("X", "y", "weights")
-    arrays = {name: np.concatenate([getattr(batch, name) for batch in block]) for name in names}
-    return Rows(**arrays, unit=first.unit)
+        return block[0]
+    X, y, *weights = map(np.concatenate, zip(*(batch.arrays for batch in block), strict=True))
+    return Rows(X, y, weights[0] if weights else None, block[0].unit)

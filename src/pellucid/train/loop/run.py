@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from pellucid.data.rows import Batch, Rows
+from pellucid.data.rows import Rows
 from pellucid.data.streams import Stream
-from pellucid.optim import Schedule
+from pellucid.nn import Layer, Loss
+from pellucid.optim import Constant, Schedule
 from pellucid.train.callbacks.callback import Callback, CallbackError
-from pellucid.train.files.resume import task_of
+from pellucid.train.files.runs import task_of
 from pellucid.train.history import History
-from pellucid.train.loop.divergence import Diverged, Trouble, ValidationTrouble
+from pellucid.train.loop.divergence import Diverged, Trouble, ValidationTrouble, go_back
 from pellucid.train.loop.ending import Ending, EndingKind
-from pellucid.train.loop.soundness import go_back
-from pellucid.train.loop.step import Arrays, Snapshot, Trainer, float64s, mean_names
-from pellucid.train.loop.steps import Mark, Steps
+from pellucid.train.loop.step import Arrays, Mark, Snapshot, Trainer, mean_names
+from pellucid.train.loop.steps import Steps
 
 
 @dataclass
@@ -124,10 +124,6 @@ class Run:
         """The scheduled numbers of layers and loss after t updates."""
         return {name: np.float64(schedule(t)) for name, schedule in self.plan.settings.items()}
 
-    def numbers_at(self, t: int, factor: float | None = None) -> tuple[Arrays, Arrays]:
-        """Both, as a step takes them."""
-        return float64s(self.rule_numbers(t, factor)), self.settings(t)
-
     # where it stands
 
     @functools.cached_property
@@ -172,12 +168,14 @@ class Run:
 
     def return_to(self, mark: Mark) -> None:
         """Be there again."""
-        self.epoch, self.step, self.batch, state = mark.epoch, mark.step, mark.batch, mark.now
-        if state is not None and not state.rule:  # a rule's first state can be made again
-            state = replace(state, rule=self.trainer.optimizer.init(state.params))
-        self.steps.load(state, self)
+        self.epoch, self.step, self.batch, state = mark
+        self.steps.load(None if state is None else self.with_rule(state), self)
 
-    def diverge(self, trouble: Trouble | ValidationTrouble, batch: Batch | None = None) -> None:
+    def with_rule(self, state: Snapshot) -> Snapshot:
+        """The same with the rule's first state where it has none: that can be made again, so nobody keeps it."""
+        return state if state.rule else state._replace(rule=self.trainer.optimizer.init(state.params))
+
+    def diverge(self, trouble: Trouble | ValidationTrouble, batch: Rows | None = None) -> None:
         """End the run, by an error if that is asked for, with the last parameters whose predictions are finite."""
         self.trouble = trouble = replace(trouble, kept=go_back(self, batch))
         self.end(EndingKind.DIVERGED, str(trouble))
@@ -204,19 +202,14 @@ class Run:
 
     def emit(self, event: str) -> None:
         """Tell the callbacks; an error inside one names it and the event. The end is told to all of them."""
-        first: Exception | None = None
+        first: CallbackError | None = None
         for callback in self.callbacks:
-            if callback.handles(event):
-                try:
-                    getattr(callback, f"on_{event}")(self)
-                except (KeyboardInterrupt, Diverged):
+            try:
+                self._tell(callback, event)
+            except CallbackError as error:
+                if event != "fit_end":
                     raise
-                except Exception as error:
-                    callback_error = CallbackError(f"callback {callback.name}, event {event}: {error}")
-                    callback_error.__cause__ = error
-                    if event != "fit_end":
-                        raise callback_error from error
-                    first = first or callback_error
+                first = first or error
         if first is not None:
             raise first
 
@@ -230,25 +223,60 @@ class Run:
         """Steps from here to the next look behind this place; very many where nobody looks."""
         return min((each.every - self.step % each.every for each in self.lookers), default=1 << 62)
 
-    def look(self, batch: Callable[[], Batch]) -> None:
+    def look(self, batch: Callable[[], Rows]) -> None:
         """Show the batch of the next step to the callbacks that are due."""
         due = [callback for callback in self.lookers if self.step % callback.every == 0]
         rows = batch() if due else None
         for callback in due:
-            try:
-                getattr(callback, "on_look")(self, rows)  # noqa: B009
-            except KeyboardInterrupt:
-                raise
-            except Exception as error:
-                raise CallbackError(f"callback {callback.name}, event look: {error}") from error
+            self._tell(callback, "look", rows)
 
     def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
         """The gradients after the callbacks have seen them, and perhaps changed them."""
         for callback in self.callbacks:
-            if callback.handles("gradients"):
-                try:
-                    new_gradients = getattr(callback, "on_gradients")(self, gradients)  # noqa: B009
-                except Exception as error:
-                    raise CallbackError(f"callback {callback.name}, event gradients: {error}") from error
-                gradients = gradients if new_gradients is None else new_gradients
+            changed = self._tell(callback, "gradients", gradients)
+            gradients = gradients if changed is None else changed
         return gradients
+
+    def _tell(self, callback: Callback, event: str, *details: Any) -> Any:
+        if not callback.handles(event):
+            return None
+        try:
+            return getattr(callback, f"on_{event}")(self, *details)
+        except Diverged:
+            raise
+        except Exception as error:
+            raise CallbackError(f"callback {callback.name}, event {event}: {error}") from error
+
+
+# schedules in the place of numbers
+
+
+def checked_settings(settings: Mapping[str, Any], net: Layer, loss: Loss) -> dict[str, Schedule]:
+    """Schedules by the names of the numbers of layers or loss; an error where there is no such number."""
+    names: set[str] = {f"loss.{f.name}" for f in fields(loss)} if is_dataclass(loss) else set()
+    layers: list[tuple[str, Layer]] = [("", net)]
+    while layers:
+        path, layer = layers.pop()
+        if is_dataclass(layer):
+            names |= {f"{path}.{f.name}" for f in fields(layer) if f.name in ("rate", "sigma")}
+        layers += [(f"{path}.{name}" if path else name, child) for name, child in layer.children]
+    for name in settings:
+        if name not in names:
+            raise ValueError(
+                f"settings: there is no number called {name!r}: there are {', '.join(sorted(names)) or 'none'}"
+            )
+    return {name: value if isinstance(value, Schedule) else Constant(value) for name, value in settings.items()}
+
+
+def resolved(what: str, scheduled: Any, total: int | None, per_epoch: int | None) -> Any:
+    """Schedules over the whole run, fitted to its length; an error where they need a length that nobody knows."""
+    fitted = scheduled.fit(total or 1, per_epoch or 1)
+    if total is None and fitted != scheduled.fit(2, per_epoch or 1):
+        raise ValueError(
+            f"{what} has a schedule over the whole run, but the run has no known length: give epochs or steps"
+        )
+    if per_epoch is None and fitted != scheduled.fit(total or 1, 2):
+        raise ValueError(
+            f"{what} has a schedule in epochs, but the number of batches of an epoch is not known: use steps"
+        )
+    return fitted

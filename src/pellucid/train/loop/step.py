@@ -11,15 +11,15 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.autodiff import value_and_grad
-from pellucid.data.rows import Batch
+from pellucid.data.rows import Rows
 from pellucid.engine import engine_named
 from pellucid.graph.core.dims import Dim
-from pellucid.graph.core.spec import Spec, spec_of
+from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
@@ -34,13 +34,21 @@ RESULTS = ("objective", "size", "reach", "loss", "penalty")
 """What `Trainer.whole` gives behind the new state, in order; the last two where there is a penalty."""
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """Everything that a step changes."""
 
     params: Arrays
     state: Arrays
     rule: Arrays
+
+
+class Mark(NamedTuple):
+    """A place in a run to which it can go back. Without a snapshot the steps find the state again."""
+
+    epoch: int
+    step: int
+    batch: int
+    now: Snapshot | None
 
 
 @dataclass(frozen=True)
@@ -136,14 +144,14 @@ class Trainer:
 
     # the same, recorded and run
 
-    def step(self, now: Snapshot, batch: Batch, t: int, numbers: Arrays, settings: Arrays) -> tuple[Snapshot, Measured]:
-        args = ((now.params, now.state, now.rule), _arrays(batch), np.int64(t), numbers, settings)
+    def step(self, now: Snapshot, batch: Rows, t: int, numbers: Arrays, settings: Arrays) -> tuple[Snapshot, Measured]:
+        args = (tuple(now), batch.arrays, np.int64(t), numbers, settings)
         new, *numbers_after = engine_named(self.engine)(self._graph("step", self.whole, args), *args)
         return Snapshot(*new), measured(*numbers_after)
 
-    def gradients(self, now: Snapshot, batch: Batch, t: int, settings: Arrays, watch: Any = None) -> Any:
+    def gradients(self, now: Snapshot, batch: Rows, t: int, settings: Arrays, watch: Any = None) -> Any:
         """(objective, (new statistics, parts)), gradients; `watch` sees every value on the way."""
-        args = ((now.params, now.state), _arrays(batch), np.int64(t), settings)
+        args = (now[:2], batch.arrays, np.int64(t), settings)
         graph = self._graph("gradient", self.gradient, args)
         if watch is not None:  # node by node, whatever the engine
             return engine_named("numpy")(graph, *args, watch=watch)
@@ -155,8 +163,7 @@ class Trainer:
 
     def graph_of_step(self, now: Snapshot, batch: tuple[Any, ...], numbers: Arrays, settings: Arrays) -> Graph:
         """The graph of a whole step, with the number of rows left open."""
-        args = ((now.params, now.state, now.rule), batch, np.int64(0), numbers, settings)
-        return self._graph("step", self.whole, args)
+        return self._graph("step", self.whole, (tuple(now), batch, np.int64(0), numbers, settings))
 
     def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
         key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights
@@ -223,28 +230,17 @@ def float64s(numbers: Mapping[str, float]) -> Arrays:
 
 def squared_norm(arrays: Arrays) -> Any:
     """The sum of all squares, in float64."""
-    total: Any = 0.0
-    for array in arrays.values():
-        total = total + np.sum(np.square(array.astype(np.float64)))
-    return total
-
-
-def _arrays(batch: Batch) -> tuple[Any, ...]:
-    return (batch.X, batch.y) if batch.weights is None else (batch.X, batch.y, batch.weights)
+    return sum((np.sum(np.square(array.astype(np.float64))) for array in arrays.values()), 0.0)
 
 
 def _specs(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Shapes of the arguments; those of a batch (a tuple in second place) with the number of rows left open."""
-
-    def opened(array: Any) -> Spec:
-        return Spec((Dim.symbol("n"), *array.shape[1:]), array.dtype)
-
-    return tuple(
-        tuple(opened(a) for a in arg) if i == 1 and isinstance(arg, tuple) else tree_map(_strong, arg)
-        for i, arg in enumerate(args)
-    )
+    now, batch, *others = (tree_map(array_spec, arg) for arg in args)
+    if isinstance(batch, tuple):
+        batch = tuple(Spec((Dim.symbol("n"), *spec.shape[1:]), spec.dtype) for spec in batch)
+    return now, batch, *others
 
 
-def _strong(value: Any) -> Spec:
-    spec = spec_of(value)
-    return Spec(spec.shape, np.dtype(spec.dtype))
+def array_spec(value: Any) -> Spec:
+    """Shape and dtype; a number has those of an array."""
+    return Spec(np.shape(value), np.asarray(value).dtype)

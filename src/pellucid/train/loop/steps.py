@@ -1,25 +1,30 @@
-"""What a run makes its steps with: one protocol, whatever computes them."""
+"""What a run makes its steps with: one protocol, whatever computes them; the plain way, step by step; and the choice.
+
+The plain way runs the recorded graph of a step by an executor for every batch; `native_steps` has compiled ones.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from pellucid.train.loop.step import Snapshot
+import numpy as np
+
+from pellucid.amounts import is_whole
+from pellucid.data.rows import Rows
+from pellucid.data.streams import Stream
+from pellucid.engine.compile import ENGINES
+from pellucid.engine.native.processors import default_threads
+from pellucid.train.loop.divergence import locate
+from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured, squared_norm
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
-
-@dataclass(frozen=True)
-class Mark:
-    """A place in a run to which it can go back. Without a snapshot the steps find the state again."""
-
-    epoch: int
-    step: int
-    batch: int
-    now: Snapshot | None
+STEP = 1e-3
+"""Seconds that the loop around the NumPy executor takes for a step."""
 
 
 class Steps(Protocol):
@@ -62,3 +67,107 @@ class Steps(Protocol):
 
     def close(self) -> None:
         """The run is over: memory is given back."""
+
+
+class NumpySteps:
+    """A new snapshot for every step. Callbacks that want the gradients get them between its two halves."""
+
+    threads = 1
+
+    def __init__(self, trainer: Trainer, start: Snapshot) -> None:
+        self.trainer, self.now = trainer, start
+
+    @property
+    def engine(self) -> str:
+        """The executor of the graphs; callbacks may want gradients of compiled code."""
+        return self.trainer.engine
+
+    def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
+        plan = run.plan
+        seed = plan.seed if plan.shuffle else None
+        for batch in plan.data.batches(plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
+            run.look(lambda rows=batch: rows)  # type: ignore[misc]
+            yield self.step(run, batch, split=listening["gradients"])
+
+    def step(self, run: Run, batch: Rows, split: bool = False) -> bool:
+        """One step; the old parameters stay if the result is not finite. Was it made?"""
+        trainer, now, t = self.trainer, self.now, run.step
+        numbers, settings = run.rule_numbers(t), run.settings(t)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
+            if split:
+                (objective, (state, parts)), gradients = trainer.gradients(now, batch, t, settings)
+                gradients = run.changed_gradients(gradients)
+                params, rule = trainer.update(now, gradients, t, float64s(numbers))
+                new = Snapshot(params, state, rule)
+                step = measured(objective, squared_norm(gradients), squared_norm(params), parts)
+            else:
+                new, step = trainer.step(now, batch, t, float64s(numbers), settings)
+        if not step.finite and run.plan.on_divergence != "ignore":
+            run.diverge(locate(trainer, now, batch, t, settings, step.objective), batch)
+            return False
+        self.now, run.numbers = new, numbers
+        means, weight = step.means, batch.weight
+        sums = {name: run.sums[name] + mean * weight for name, mean in means.items()}
+        run.note(1, sums, run.weight + weight, means["loss"], step.objective, step.gradient_norm)
+        return True
+
+    def catch_up(self, run: Run) -> None:
+        """Nothing is computed ahead of time."""
+
+    def snapshot(self, run: Run) -> Snapshot:
+        """The state itself: the next step makes a new one."""
+        return self.now
+
+    view = mark = last = snapshot
+
+    def load(self, state: Snapshot | None, run: Run) -> None:
+        assert state is not None, "marks of these steps have their snapshots"
+        self.now = state
+
+    def close(self) -> None:
+        """No memory but that of the snapshot."""
+
+
+def check_engine(engine: str, threads: int | None) -> None:
+    if engine not in ENGINES:
+        raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
+    if threads is not None and not is_whole(threads):
+        raise ValueError(f"threads is a number from 1, or None for all processors, got {threads!r}")
+
+
+def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
+    """Compiled steps, where they are asked for, or pay (seconds saved), and are possible; else those that the run has.
+
+    Sizes decide, so that the same call gives the same bits. A resumed run goes on as it began, though the call may now
+    ask for more epochs.
+    """
+    first_engine, first_threads = run.resumed
+    streamed = isinstance(run.plan.data, Stream)
+    unsure = streamed and first_engine == "numpy" and run.total is None  # it may not have gone on for long enough
+    if engine == "auto" and first_engine is not None and not unsure:
+        engine = first_engine
+    if engine == "numpy":
+        return run.steps
+    from pellucid.engine.native.fallback import numpy_seconds, tell
+    from pellucid.engine.native.lower import CannotCompile
+    from pellucid.train.loop.native_steps import NativeSteps, graph_of
+    from pellucid.train.loop.native_stream_steps import LateSteps, NativeStreamSteps
+
+    later = 0  # from how many steps on it pays
+    if engine == "auto":
+        example = run.plan.data.example
+        rows = len(example) if streamed else min(run.plan.batch_size, len(example))
+        each = STEP + numpy_seconds(graph_of(run, example), {"n": rows})
+        if run.total is not None and run.total * each < pays:
+            return run.steps
+        later = math.ceil(pays / each) if run.total is None and streamed else 0
+    if any(c.handles("gradients") for c in run.callbacks):
+        return run.steps if later else NumpySteps(replace(run.trainer, engine="native"), run.now)
+    available = threads or first_threads or default_threads()
+    if later:
+        return LateSteps(run, available, later)
+    try:
+        return (NativeStreamSteps if streamed else NativeSteps)(run, available)
+    except CannotCompile as error:
+        tell("the training step", error)
+    return run.steps
