@@ -26,7 +26,7 @@ def pages(folder: Path) -> tuple[Path, Path]:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X, X_val, y, y_val = train_test_split(X, np.where(y == 1, "benign", "malignant"), random_state=0)
     scaler = StandardScaler().set_output(transform="pandas").fit(X)
-    paths = []
+    paths: list[Path] = []
     for title, rows, held in (
         ("Breast cancer, columns as they came", X, X_val),
         ("Breast cancer, scaled", scaler.transform(X), scaler.transform(X_val)),

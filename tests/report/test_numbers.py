@@ -150,6 +150,17 @@ def test_influence_finds_the_column_that_matters():
     np.testing.assert_allclose(curve.low, curve.high, atol=1e-6)  # all rows react in the same way
 
 
+def test_whole_numbers_are_asked_about_as_numbers():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 80, 90), "size": pd.array([1, 2, None] * 30, dtype="Int64")})
+    y = X["age"] / 10.0
+    model = quiet(pel.TabularMLPRegressor(max_iter=2, random_state=0), X, y)
+    curves = dependence(predictor(model), sample(X, y), (0, 1))
+    assert [curve.categories for curve in curves] == [False, False]
+    assert len(curves[0].values) == 24
+    assert curves[1].values.tolist() == [1.0, 2.0]
+
+
 def test_columns_of_every_kind_are_described():
     X = pd.DataFrame(
         {

@@ -71,8 +71,22 @@ def _target(y: Any) -> Any:
 
 
 def column(X: Any, place: int) -> Any:
-    """One column as an array."""
-    return X.iloc[:, place].to_numpy() if isinstance(X, pd.DataFrame) else X[:, place]
+    """One column as an array; whole numbers with holes are floats."""
+    if not isinstance(X, pd.DataFrame):
+        return X[:, place]
+    series = X.iloc[:, place]
+    if pd.api.types.is_extension_array_dtype(series.dtype) and pd.api.types.is_numeric_dtype(series.dtype):
+        return series.to_numpy(dtype=float, na_value=np.nan)
+    return series.to_numpy()
+
+
+def with_floats(X: Any, place: int) -> Any:
+    """The same rows with one column of floats, so that it can be given any number."""
+    if not isinstance(X, pd.DataFrame):
+        return np.asarray(X, float)
+    copy = X.copy()
+    copy.isetitem(place, column(X, place).astype(float))
+    return copy
 
 
 def numeric(values: Any) -> bool:

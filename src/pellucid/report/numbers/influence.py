@@ -11,7 +11,7 @@ from sklearn.metrics import make_scorer, mean_squared_error
 
 from pellucid.markup import plural
 from pellucid.report.predictor import Predictor
-from pellucid.report.rows import Sample, column, missing, numeric, word
+from pellucid.report.rows import Sample, column, missing, numeric, with_floats, word
 
 COLUMNS = 1000
 """Columns up to which importance is measured."""
@@ -148,7 +148,7 @@ def _on(asked: Predictor, rows: Sample, part: Sample, place: int) -> Dependence 
         return None
     answer = partial_dependence(
         asked.estimator,
-        part.X,
+        part.X if categories else with_floats(part.X, place),
         [place],
         categorical_features=[place] if categories else None,
         custom_values={place: grid},
