@@ -11,6 +11,7 @@ from scipy import special as sp
 
 import pellucid as pel
 import pellucid.graph.primitives.special
+import pellucid.graph.primitives.statistics
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.primitives.indexing import SLOT
 

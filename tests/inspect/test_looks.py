@@ -84,7 +84,8 @@ def test_every_quantity_is_that_of_plain_numpy(data):
 def test_without_targets_there_are_no_gradients(data):
     look = inspect.run(network().initialize(4), data[0])
     layer = look["hidden2"]
-    assert layer.dz is layer.dweight is layer.update is look.loss is None
+    assert layer.dz is layer.dweight is layer.update is None
+    assert look.loss is None
     assert layer.a.count == 300 * 5
 
 
@@ -183,7 +184,9 @@ def test_errors_say_what_to_do(data):
     X, y = data
     with pytest.raises(ShapeError, match=r"no parameters yet: call fit\(X, y\), or initialize"):
         inspect.run(network(), X, y)
-    with pytest.raises(TypeError, match="a Model, an estimator of pellucid, or a pipeline that ends in one, got StandardScaler"):
+    with pytest.raises(
+        TypeError, match="a Model, an estimator of pellucid, or a pipeline that ends in one, got StandardScaler"
+    ):
         inspect.run(StandardScaler(), X, y)
     look = inspect.run(network().initialize(4), X, y)
     with pytest.raises(KeyError, match="there are hidden1, hidden2, output"):

@@ -44,7 +44,7 @@ def test_statistics_are_those_of_numpy(x):
 
 
 def near_edges(x, bounds):
-    edges = np.linspace(*bounds, BINS + 1)
+    edges = np.linspace(bounds[0], bounds[1], BINS + 1)
     return np.min(np.abs(x.ravel()[:, None] - edges[None, :]), axis=1) < 1e-6 * max(1.0, np.abs(x).max())
 
 

@@ -147,6 +147,8 @@ class Sight:
         rank, *first = np.asarray(numbers["likeness"]).tolist()
         units = np.asarray(numbers["units"])
         slopes = np.asarray(numbers["slopes"])[3] if "slopes" in numbers else None
+        statistics: Any = {key: Statistics.read(numbers[key]) for key in STATISTICS if key in numbers}
+        norms: Any = {key: float(numbers[key]) for key in ("norm_shift", "norm_ratio") if key in numbers}
         return LayerLook(
             name,
             activation,
@@ -157,8 +159,8 @@ class Sight:
             unit_slope=slopes,
             rank=rank,
             copies=_groups(first),
-            **{key: Statistics.read(numbers[key]) for key in STATISTICS if key in numbers},
-            **{key: float(numbers[key]) for key in ("norm_shift", "norm_ratio") if key in numbers},
+            **statistics,
+            **norms,
         )
 
 

@@ -15,6 +15,7 @@ from pellucid.inspect.look import LayerLook, Look, Sight
 from pellucid.inspect.subject import Subject, must_have_parameters, subject
 from pellucid.inspect.taps import SATURATED, looked, tapped
 from pellucid.train.loop.run import Plan, Run
+from pellucid.train.loop.step import float64s
 
 
 def run(model: Any, X: Any, y: Any = None, *, rows: int = 4096) -> Look:
@@ -53,9 +54,10 @@ def look_at(it: Subject, rows: int = 4096) -> Look:
             prepared = prepared_rows(it.X, it.y, None, it.loss, it.model.outputs, it.model.dtype)
             batch = prepared.take(places)
             task = next_step(it, Rows(batch.X, batch.y))
-            state, numbers = task.now, task.numbers_at(task.step)
+            state, t = task.now, task.step
+            numbers = float64s(task.rule_numbers(t)), task.settings(t)
             now = (state.params, state.state, state.rule)
-            raw = tapped(task.trainer, watched)(now, (batch.X, batch.y), np.int64(task.step), *numbers)
+            raw = tapped(task.trainer, watched)(now, (batch.X, batch.y), np.int64(t), *numbers)
         look = sight.read(raw, task.step, task.epoch, len(places))
         return look if len(places) == len(it.X) else replace(look, layers=_over_all_rows(it, watched, look))
 

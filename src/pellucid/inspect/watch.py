@@ -16,7 +16,7 @@ from pellucid.inspect.look import Looks, Sight
 from pellucid.inspect.subject import column_names
 from pellucid.inspect.taps import tapped
 from pellucid.train import Callback, History
-from pellucid.train.loop.step import shared
+from pellucid.train.loop.step import float64s, shared
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -27,7 +27,7 @@ class Watch(Callback):
 
     A look is taken ahead of a step, on the batch of that step: what is seen is what that step does. Its statistics are
     computed by the engine that trains, in a graph of its own, so that the training has the same bits with and without
-    it. `most` limits the memory: when there are so many looks, every other one is dropped and `every` doubles.
+    it. `most` limits the memory: when there are so many looks, every other one is dropped and looks come half as often.
     `columns` are the names of the inputs.
 
     `watch.looks` are the looks; they are kept in checkpoints, and in the history of the model (`inspect.looks`).
@@ -47,11 +47,11 @@ class Watch(Callback):
     def __init__(self, every: int = 100, *, most: int = 200, columns: tuple[str, ...] | None = None) -> None:
         check_whole(every=every)
         check_whole(2, most=most)
-        self.first, self.most, self.columns = every, most, columns
+        self.every, self.most, self.columns = every, most, columns
         self.reset()
 
     def reset(self) -> None:
-        self.every = self.first
+        self.look_every = self.every
         self.looks = Looks()
         self._graphs: dict[int, Graph] = {}
         self._last: Rows | None = None
@@ -61,7 +61,7 @@ class Watch(Callback):
         self._last = batch
         if len(self.looks) >= self.most:
             self.looks.thin()
-            self.every *= 2
+            self.look_every *= 2
 
     def on_fit_end(self, run: Run) -> None:
         """One more look at the end, on the last batch that was looked at."""
@@ -71,8 +71,9 @@ class Watch(Callback):
         run.history.looks = self.looks.state()
 
     def _look(self, run: Run, batch: Rows) -> None:
-        state, (numbers, settings) = run.steps.view(run), run.numbers_at(run.step)
-        args = ((state.params, state.state, state.rule), batch.arrays, np.int64(run.step), numbers, settings)
+        state, t = run.steps.view(run), run.step
+        numbers, settings = float64s(run.rule_numbers(t)), run.settings(t)
+        args = ((state.params, state.state, state.rule), batch.arrays, np.int64(t), numbers, settings)
         with np.errstate(all="ignore"):  # what is not finite is shown as such
             raw = engine_named(run.steps.engine)(self._graph(run, args), *args)
         self.looks.add(raw, run.step, run.epoch, len(batch))
@@ -87,13 +88,13 @@ class Watch(Callback):
         return self._graphs[len(batch)]
 
     def meaning(self) -> dict[str, Any]:
-        return {"every": self.first, "most": self.most}
+        return {"every": self.every, "most": self.most}
 
     def state(self) -> dict[str, Any]:
-        return {"every": self.every, "looks": self.looks.state()}
+        return {"every": self.look_every, "looks": self.looks.state()}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.every, self.looks = int(state["every"]), Looks.restored(state["looks"])
+        self.look_every, self.looks = int(state["every"]), Looks.restored(state["looks"])
 
 
 def looks(history: History | Mapping[str, Any]) -> Looks:

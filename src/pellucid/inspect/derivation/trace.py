@@ -51,7 +51,7 @@ class Trace:
 
     @property
     def rows(self) -> int:
-        return self.batch.rows
+        return len(self.batch)
 
     def context(self, name: str) -> Context:
         """What a part knew during the step: the same statistics, the same random numbers."""
@@ -110,7 +110,7 @@ def _made(
         before,
         after,
         values,
-        {name: adjoint * batch.rows for name, adjoint in adjoints.items()},
+        {name: adjoint * len(batch) for name, adjoint in adjoints.items()},
         gradients,
         _penalty_gradients(trainer.penalty, before.params, batch),
         loss.per_sample(scores, batch.y),
@@ -126,7 +126,7 @@ def _penalty_gradients(penalty: Penalty | None, params: Arrays, batch: Rows) -> 
     if penalty is None:
         return {}
     if isinstance(penalty, PerRow):
-        penalty = penalty.for_rows(np.sum(batch.weights) if batch.weights is not None else batch.rows)
+        penalty = penalty.for_rows(np.sum(batch.weights) if batch.weights is not None else len(batch))
     shares: Arrays = grad(lambda p: penalty(p) + 0.0, warn=False)(params)
     return {name: share for name, share in shares.items() if np.any(share)}
 

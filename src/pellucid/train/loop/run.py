@@ -221,11 +221,11 @@ class Run:
     @property
     def until_look(self) -> int:
         """Steps from here to the next look behind this place; very many where nobody looks."""
-        return min((each.every - self.step % each.every for each in self.lookers), default=1 << 62)
+        return min((each.look_every - self.step % each.look_every for each in self.lookers), default=1 << 62)
 
     def look(self, batch: Callable[[], Rows]) -> None:
         """Show the batch of the next step to the callbacks that are due."""
-        due = [callback for callback in self.lookers if self.step % callback.every == 0]
+        due = [callback for callback in self.lookers if self.step % callback.look_every == 0]
         rows = batch() if due else None
         for callback in due:
             self._tell(callback, "look", rows)
