@@ -45,7 +45,11 @@ def histograms(
         zeros = float(frames.zeros[look])
         ax.set_title(f"{layer.name}{f', {zeros:.0%} zeros' if zeros > 0 else ''}", fontsize=10, loc="left")
         ax.set_yticks([])
-    flat[0].figure.supxlabel(f"{QUANTITIES[quantity]}, step {record.steps[look]:,}", fontsize=10)
+    words = f"{QUANTITIES[quantity]}, step {record.steps[look]:,}"
+    if axes is None:
+        flat[0].figure.supxlabel(words, fontsize=10)
+    else:  # the figure is somebody else's
+        flat[0].set_xlabel(words)
     return flat
 
 
