@@ -1,4 +1,4 @@
-"""What the lectures say of signals, seen through `inspect`: zeros under ReLU, dead units, saturation, stored statistics."""
+"""What the lectures say of signals, seen through `inspect`: zeros, dead units, saturation, stored statistics."""
 
 from __future__ import annotations
 

@@ -52,16 +52,12 @@ distribution = primitive(  # mean, deviation, smallest, largest, share of zeros,
     "distribution",
     _distribution,
     shape=lambda x, *, bins: Spec((6 + bins,), np.float64),
-    jvp=(None,),
-    vjp=(None,),
 )
 
 column_moments = primitive(  # mean, deviation, smallest, largest of each column   (n, k) -> (4, k)
     "column_moments",
     lambda x: np.stack(_moments(x, 0)),
     shape=lambda x: Spec((4, x.shape[1]), np.float64),
-    jvp=(None,),
-    vjp=(None,),
 )
 
 
@@ -79,6 +75,4 @@ likeness = primitive(  # of products of columns C: (tr C)^2 / |C|^2; for each co
     "likeness",
     _likeness,
     shape=lambda products: Spec((1 + products.shape[0],), np.float64),
-    jvp=(None,),
-    vjp=(None,),
 )

@@ -25,7 +25,7 @@ class Callback:
     pass and the update. `gradients` is a dict with one array for each parameter, under its name and of its shape: the
     derivative of the mean loss of the batch plus the penalty, ahead of clipping and all other links. What it returns, a
     dict with the same names, takes their place; nothing leaves them as they are. Arrays are not changed in place.
-    `on_look(self, run, batch)` is called ahead of every step whose number `look_every` divides, with the batch of that step;
+    `on_look(self, run, batch)` is called ahead of every step whose number `look_every` divides, with its batch;
     between looks a run does not leave compiled code.
 
     >>> class Shout(Callback):
