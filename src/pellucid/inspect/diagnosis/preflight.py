@@ -29,10 +29,13 @@ from pellucid.inspect.diagnosis.sampling import subset
 from pellucid.inspect.diagnosis.stepper import trained
 from pellucid.inspect.diagnosis.targets import scale as target_scale
 from pellucid.inspect.diagnosis.threads import one_thread
-from pellucid.inspect.diagnosis.units import dead, saturated, symmetric
+from pellucid.inspect.diagnosis.units import bounded, dead, hidden, saturated, symmetric
 from pellucid.inspect.subject import Subject
 from pellucid.markup import plural
 from pellucid.train import History, Model
+
+FACTORS = (0.1, 10.0, 0.01, 100.0, 1e-3, 1e3, 1e-4, 1e4, 1e5)
+"""Of the rate, at which a few rows are tried if they are not learned at the rate itself; the nearest first."""
 
 FEW_ROWS = 16
 STEPS = 250
@@ -123,6 +126,10 @@ def signals(start: Start) -> list[Finding]:
     look = e.look
     if look is None or (len(look.layers) > 1 and starts_silent(look)):
         return []
+    if any(
+        len(one.dead) > 0.5 * one.units or (bounded(e, one.name) and (one.saturated or 0) > 0.5) for one in hidden(look)
+    ):
+        return []  # told by the units
     numbers = flow(look)
     chance = float(np.mean(e.chance))
     loss = float(look.loss) if look.loss is not None else np.nan
@@ -197,7 +204,11 @@ def by_heart(start: Start) -> list[Finding]:
         "steps": STEPS,
         "rate": e.rate,
     }
-    rates = {factor: start.learned(e.model, factor) for factor in (0.01, 0.1, 10.0, 100.0)}
+    rates: dict[float, Learned] = {}
+    for each in FACTORS:
+        rates[each] = start.learned(e.model, each)
+        if rates[each].left < 0.3:
+            break
     factor = min(rates, key=lambda one: rates[one].left)
     if rates[factor].left < 0.5 * own.left and rates[factor].left < 0.7:
         code = "rate-too-high" if factor < 1 else "rate-too-low"

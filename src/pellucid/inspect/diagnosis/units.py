@@ -232,8 +232,8 @@ def advice(e: Evidence) -> list[Finding]:
                 "means over deviations": offset,
             },
             means="Sigmoids give positive numbers only, so the gradients of all weights of a unit in the next layer "
-            "have the same sign and descent zig-zags. The lectures: never in hidden layers; tanh is zero-centred, ReLU does "
-            "not saturate.",
+            "have the same sign and descent zig-zags. The lectures: never in hidden layers; tanh is zero-centred, ReLU "
+            "does not saturate.",
             remedy='nn.mlp(hidden, outputs, activation="tanh")   # or "relu"',
             layer=first.name,
         )
