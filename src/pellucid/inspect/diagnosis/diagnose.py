@@ -54,7 +54,7 @@ def diagnose(model: Any, X: Any, y: Any, history: History | None = None, validat
     >>> import numpy as np
     >>> from pellucid import Model, inspect, nn
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> model = Model(nn.mlp((8,), 1, init=0.1), metrics=["r2"])
+    >>> model = Model(nn.mlp((8,), 1, init=0.1, output_init=0.1))
     >>> history = model.fit(X, X[:, 0] * X[:, 1], epochs=5, verbose=False)
     >>> inspect.diagnose(model, X, X[:, 0] * X[:, 1]).codes[0]
     'symmetric-units'

@@ -22,6 +22,7 @@ from pellucid.inspect.diagnosis.remedies import (
     with_usual_start,
 )
 from pellucid.inspect.look import LayerLook, Look
+from pellucid.train import Model
 
 MANY = 0.5
 """The share of the units of a layer that makes it more than good to know."""
@@ -66,21 +67,18 @@ def _in_a_row(net: nn.Layer, path: str = "") -> Parts:
 
 
 def symmetric(e: Evidence) -> list[Finding]:
-    """Hidden units with the same weights: into them, and (so that they stay the same) out of them."""
+    """Hidden units with the same weights into them that will stay the same: those out of them are the same, too, or
+    no gradient has told them apart since a start that was the same for all."""
     weights = {key.removesuffix(".weight"): value for key, value in e.model.params.items() if key.endswith(".weight")}
     names = [name for name, layer in e.layers if is_weighted(layer) and name in weights]
     worst: tuple[float, str, int, int] = (0.0, "", 0, 0)
     for name, following in pairwise(names):
-        W, V = np.asarray(weights[name], np.float64), np.asarray(weights[following], np.float64)
-        b = np.asarray(e.model.params.get(f"{name}.bias", np.zeros(W.shape[1])), np.float64)
-        units = W.shape[1]
-        if units < 2 or V.shape[0] != units or not np.isfinite(W).all():
+        into, out = _into(e.model, name), np.asarray(weights[following], np.float64).T
+        units = into.shape[1]
+        if units < 2 or out.shape[1] != units or not np.isfinite(into).all():
             continue
-        ways = np.concatenate([W, b[None, :], V.T], axis=0)
-        size = max(float(np.abs(ways).max()), 1e-30)
-        codes = np.round(ways / (1e-5 * size)).astype(np.int64)
-        _, counts = np.unique(codes, axis=1, return_counts=True)
-        copies = int(np.sum(counts[counts > 1]))
+        stuck = _copies(into) if _copies(_into(e.fresh, name)) == units and _still(e, into) else 0
+        copies = max(_copies(np.concatenate([into, out], axis=0)), stuck)
         if copies / units > worst[0]:
             worst = (copies / units, name, copies, units)
     share, name, copies, units = worst
@@ -97,6 +95,25 @@ def symmetric(e: Evidence) -> list[Finding]:
             weight=1.0,
         )
     ]
+
+
+def _into(model: Model, name: str) -> Any:
+    """Weights and bias of every unit.   (n_in + 1, units)"""
+    W = np.asarray(model.params[f"{name}.weight"], np.float64)
+    b = np.asarray(model.params.get(f"{name}.bias", np.zeros(W.shape[1])), np.float64)
+    return np.concatenate([W, b[None, :]], axis=0)
+
+
+def _copies(ways: Any) -> int:
+    """Columns that are there more than once."""
+    size = max(float(np.abs(ways).max()), 1e-30)
+    _, counts = np.unique(np.round(ways / (1e-5 * size)).astype(np.int64), axis=1, return_counts=True)
+    return int(np.sum(counts[counts > 1]))
+
+
+def _still(e: Evidence, into: Any) -> bool:
+    """Have steps been made since, or can none be (all weights are 0, where a rectifier has no slope)?"""
+    return len(e.curve.loss) > 0 or not np.any(into)
 
 
 # units that do not answer
