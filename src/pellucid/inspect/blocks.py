@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,16 +68,16 @@ class Block:
 
 def blocks(net: Layer, features: Features) -> tuple[Block, ...]:
     """The blocks of a network, in the order of its layers."""
-    found: list[Block] = []
+    in_order: list[Block] = []
     for name, layer, inside in _layers("", net, features):
         shapes = {key: parameter.shape for key, parameter in layer.parameters(inside).items()}
         if "weight" in shapes:
-            found.append(Block(name, layer, layer.output(inside)[-1], "bias" in shapes))
-        elif found and isinstance(layer, Activate | Mixed) and found[-1].activation is None:
-            found[-1] = Block(**{**vars(found[-1]), "activation": (name, layer)})
-        elif found and isinstance(layer, BatchNorm) and found[-1].norm is None:
-            found[-1] = Block(**{**vars(found[-1]), "norm": name})
-    return tuple(found)
+            in_order.append(Block(name, layer, layer.output(inside)[-1], "bias" in shapes))
+        elif in_order and isinstance(layer, Activate | Mixed) and in_order[-1].activation is None:
+            in_order[-1] = replace(in_order[-1], activation=(name, layer))
+        elif in_order and isinstance(layer, BatchNorm) and in_order[-1].norm is None:
+            in_order[-1] = replace(in_order[-1], norm=name)
+    return tuple(in_order)
 
 
 def _layers(name: str, layer: Layer, features: Features) -> list[tuple[str, Layer, Features]]:
