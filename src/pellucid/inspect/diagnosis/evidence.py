@@ -25,8 +25,11 @@ from pellucid.train import EndingKind, History, Metric, Model
 from pellucid.train.metrics import classes as predicted_classes
 from pellucid.train.metrics import is_classifier
 
-ROWS = 1500
+ROWS = 1000
 """Rows that are looked at, evenly taken from all of them."""
+
+LOOKED, FEWEST = 4e7, 256
+"""Rows times parameters of a look at all layers, and the fewest rows of one."""
 
 FEW = 40
 """Rows from which on some are set aside to judge trials by."""
@@ -301,18 +304,14 @@ class Evidence:
         return self._look(self.fresh)
 
     def _look(self, model: Model) -> Look | None:
-        it = Subject(model, self.sample.X, None, self.columns)
+        numbers = sum(int(np.size(array)) for array in model.params.values())
+        index = places(len(self.it.X), int(np.clip(LOOKED / max(numbers, 1), FEWEST, ROWS)))
+        it = Subject(model, self.it.X[index], np.asarray(self.it.y)[index], self.columns)
         try:
             with np.errstate(all="ignore"):
-                return look_at(
-                    Subject(model, self.sample.X, self.it_y(), self.columns, whole=it.whole), len(self.sample)
-                )
+                return look_at(it, len(index))
         except (ValueError, TypeError, ArithmeticError, KeyError, np.linalg.LinAlgError):
             return None
-
-    def it_y(self) -> Any:
-        """The targets of the sampled rows as they were given."""
-        return np.asarray(self.it.y)[places(len(self.it.X), ROWS)]
 
     @cached_property
     def seen(self) -> Any:

@@ -48,14 +48,14 @@ def starts_silent(look: Look) -> bool:
 
 def start(e: Evidence) -> list[Finding]:
     """A new network of this kind: what shrinks, what grows; does another start learn where this one fails?"""
-    if e.start is None or len(e.start.layers) < 2 or starts_silent(e.start):
+    own_start = with_usual_start(e.model.net) != e.model.net
+    if (e.well and not own_start) or e.start is None or len(e.start.layers) < 2 or starts_silent(e.start):
         return []
     numbers = flow(e.start)
     back, differ = numbers["gradient, first over last"], numbers["rows differ by, last hidden"]
     loss = e.start.loss if e.start.loss is not None else np.nan
     chance = float(np.mean(e.chance))
     excess = (loss - chance) / e.unit if np.isfinite(loss) else np.inf
-    own_start = with_usual_start(e.model.net) != e.model.net
     normal_inputs = e.seen is None or 0.05 < float(np.sqrt(np.mean(np.square(e.seen)))) < 6.0
     shrinks = (back < LOST or differ < LOST) and normal_inputs
     grows = (back > GROWN or numbers["largest signal"] > GROWN or (excess > 10.0 and own_start)) and normal_inputs

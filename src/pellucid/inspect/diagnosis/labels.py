@@ -163,6 +163,8 @@ def _knowing_column(e: Evidence) -> list[Finding]:
         correlation = np.abs(centred.T @ spread) / (size[:, None] * np.sqrt(np.sum(np.square(spread), axis=0)))
     told = np.nan_to_num(correlation).max(axis=1)
     j = int(np.argmax(told))
+    if told[j] < 0.6:  # no column says nearly all and is hardly correlated
+        return []
     alone = best_reference(X[:, [j]], target, features=32)[0]
     skill_alone = 1.0 - float(np.mean(alone.errors(target))) / e.target_spread
     if skill_alone < 0.9:

@@ -11,7 +11,7 @@ import numpy as np
 
 Array = Any
 
-STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
+STRENGTHS = (1e-2, 1e-1, 1.0, 10.0, 100.0)
 NEIGHBOURS = 10
 
 

@@ -205,6 +205,8 @@ def saturated(e: Evidence) -> list[Finding]:
         return []
     worst = max(layers, key=lambda layer: layer.saturated or 0.0)
     share = worst.saturated or 0.0
+    if share < 0.3 and (e.well or e.start is None):
+        return []
     at_start = 0.0 if e.start is None else (e.start[worst.name].saturated or 0.0)
     if max(share, at_start) < 0.3:
         return []
