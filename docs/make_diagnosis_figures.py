@@ -6,7 +6,7 @@ Run it from the root of the repository: PYTHONPATH=src:. python docs/make_diagno
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -122,9 +122,8 @@ def misses(broken: Sequence[Outcome], healthy: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def remedies() -> str:
+def remedies(failures: Mapping[str, str | None]) -> str:
     """How often the first right finding's remedy, applied, brings back what was measured."""
-    failures = {case.name: failure(case) for case in BROKEN}
     tried = {name: words for name, words in failures.items() if words is not None}
     back = sum(not words for words in tried.values())
     lines = [
@@ -139,11 +138,8 @@ def remedies() -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "pellucid"
-    broken, healthy = outcomes(BROKEN), outcomes(HEALTHY)
-    drawn(broken, healthy, DOCS / "images" / "diagnosis-confusion.svg")
+def page(broken: Sequence[Outcome], healthy: Sequence[Outcome], failures: Mapping[str, str | None]) -> str:
+    """All of it as text."""
     parts = (
         HEAD,
         summary(broken, healthy),
@@ -154,9 +150,18 @@ def main() -> None:
         "\n## What is missed\n",
         misses(broken, healthy),
         "\n## Remedies\n",
-        remedies(),
+        remedies(failures),
     )
-    (DOCS / "diagnosis-results.md").write_text("\n".join(parts) + "\n")
+    return "\n".join(parts) + "\n"
+
+
+def main() -> None:
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "pellucid"
+    broken, healthy = outcomes(BROKEN), outcomes(HEALTHY)
+    failures = {case.name: failure(case) for case in BROKEN}
+    drawn(broken, healthy, DOCS / "images" / "diagnosis-confusion.svg")
+    (DOCS / "diagnosis-results.md").write_text(page(broken, healthy, failures))
 
 
 if __name__ == "__main__":
