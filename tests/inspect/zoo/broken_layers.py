@@ -139,6 +139,23 @@ def narrowest(trained: Trained) -> float:
     return float(min(a.shape[1] for _, a in measures.layers(trained)))
 
 
+def half_open(bias: float) -> nn.Sequential:
+    """Two layers of ReLUs; with a large bias the second one is open for all rows."""
+    return nn.Sequential(
+        ("hidden1", nn.Dense(16)),
+        ("hidden1.activation", nn.ReLU()),
+        ("hidden2", nn.Dense(16, bias=bias)),
+        ("hidden2.activation", nn.ReLU()),
+        ("output", nn.Dense(1)),
+    )
+
+
+def closed(trained: Trained) -> float:
+    """The share of outputs of the last hidden layer that are zero: where it bends."""
+    return float(np.mean(measures.layers(trained)[-1][1] <= 0))
+
+
+bends = Quantity("zeros of the last hidden layer", closed, 0.05, 1.0)
 USELESS = (
     Broken(
         "a layer of one unit in the middle of digits",
@@ -173,6 +190,26 @@ USELESS = (
         replace(bases.WINE, net=nn.Sequential(nn.Dense(13), nn.Dense(12), nn.ReLU(), nn.Dense(3))),
         bases.WINE,
         Quantity("affine maps that follow another", linear_pairs, 0, 0),
+        "note",
+        training=False,
+    ),
+    Broken(
+        "a layer that is open for all rows",
+        ("useless-layer",),
+        "a",
+        replace(bases.MOONS, net=half_open(6.0)),
+        replace(bases.MOONS, net=half_open(0.0)),
+        bends,
+        "note",
+        training=False,
+    ),
+    Broken(
+        "a layer that is open for all rows, numbers",
+        ("useless-layer",),
+        "b",
+        replace(bases.LINEAR, net=half_open(8.0), rule=optim.Adam(0.01)),
+        replace(bases.LINEAR, net=half_open(0.0), rule=optim.Adam(0.01)),
+        bends,
         "note",
         training=False,
     ),

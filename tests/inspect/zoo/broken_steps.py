@@ -183,6 +183,22 @@ PLATEAU = (
         replace(bases.DEEP, hidden=(12,) * 4, epochs=20),
         predicts(0.5),
     ),
+    Broken(
+        "an unlucky start",
+        ("plateau", "capacity-too-small"),  # four units are enough, more of them have more luck
+        "a",
+        replace(bases.XOR, hidden=(4,), seed=1),
+        replace(bases.XOR, hidden=(4,), seed=2),
+        predicts(0.3),
+    ),
+    Broken(
+        "another unlucky start",
+        ("plateau", "capacity-too-small"),
+        "b",
+        replace(bases.XOR, hidden=(4,), seed=4),
+        replace(bases.XOR, hidden=(4,), seed=5),
+        predicts(0.3),
+    ),
 )
 enough = Quantity("updates", measures.steps, 60, 1e9)
 TOO_LARGE = (
