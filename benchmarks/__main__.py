@@ -30,6 +30,7 @@ from benchmarks.store import Entry, load, save
 from benchmarks.target import measure_target
 from benchmarks.timing import Result, measure
 from benchmarks.train import measure_training
+from benchmarks.watching import measure_watching
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -56,6 +57,7 @@ def measurements(
         "profile": lambda: measure_profile(cases, quick),
         "memory": lambda: measure_memory(quick),
         "latency": lambda: measure_latency(quick),
+        "watching": lambda: measure_watching(quick),
         "imports": lambda: [measure_imports(3 if quick else 11)],
         "autodiff": autodiff,
     }

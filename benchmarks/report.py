@@ -25,6 +25,7 @@ TITLES = {
     "target": "Training to a given validation loss",
     "memory": "Memory",
     "latency": "First fit of a process",
+    "watching": "Seeing through: a watched training, a diagnosis, over the training itself",
     "imports": "Import",
     "autodiff": "Recording and differentiating, on the numpy executor",
 }

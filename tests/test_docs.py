@@ -67,7 +67,13 @@ def public_names():
     ]
 
 
-ROOMS = {"estimators": pellucid.estimators, "nn": pellucid.nn, "optim": pellucid.optim, "train": pellucid.train}
+ROOMS = {
+    "estimators": pellucid.estimators,
+    "inspect": pellucid.inspect,
+    "nn": pellucid.nn,
+    "optim": pellucid.optim,
+    "train": pellucid.train,
+}
 IN_ROOMS = [(room, name) for room, module in ROOMS.items() for name in vars(module) if not name.startswith("_")]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pellucid.autodiff import check_grads as check_grads
 from pellucid.autodiff import grad as grad
+from pellucid.autodiff import gradient_report as gradient_report
 from pellucid.autodiff import hessian as hessian
 from pellucid.autodiff import hvp as hvp
 from pellucid.autodiff import jacobian as jacobian
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pellucid.estimators import tune as tune
     from pellucid.lab import plot_boundary as plot_boundary
     from pellucid.loading import load as load
+    from pellucid.report import report as report
     from pellucid.train import Model as Model
     from pellucid.train import fit_many as fit_many
 
@@ -65,8 +67,15 @@ _LATER = {
 }
 
 
+_ROOMS = ("inspect", "lab", "nn", "optim", "report", "train")
+
+
 def __getattr__(name: str) -> Any:
     """What brings larger rooms with it is imported when it is first asked for."""
+    if name in _ROOMS:
+        import importlib
+
+        return importlib.import_module(f"pellucid.{name}")
     if name in _LATER:
         import importlib
 

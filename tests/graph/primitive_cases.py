@@ -11,6 +11,7 @@ from scipy import special as sp
 
 import pellucid as pel
 import pellucid.graph.primitives.special
+import pellucid.graph.primitives.statistics
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.primitives.indexing import SLOT
 
@@ -52,6 +53,26 @@ def apart(*shape: int) -> Any:
 
 def mask(*shape: int) -> Any:
     return np.asarray(rng.integers(0, 2, shape), bool)
+
+
+def distribution_by_numpy(x: Any, *, bins: int) -> Any:
+    x = x.astype(float)
+    mean, std = x.mean(), x.std()
+    lower, upper = max(x.min(), mean - 5 * std), min(x.max(), mean + 5 * std)
+    lower, upper = (lower, upper) if upper > lower else (lower - 0.5, lower + 0.5)
+    counts, _ = np.histogram(np.clip(x, lower, upper), bins, (lower, upper))
+    return np.array([mean, std, x.min(), x.max(), np.mean(x == 0), x.size, *counts])
+
+
+def products_of_columns() -> Any:
+    """Of five columns, of which the third is twice the first, and the last does not move."""
+    columns = real(9, 5)
+    columns[:, 2], columns[:, 4] = 2 * columns[:, 0], 0.0
+    return columns.T @ columns
+
+
+def likeness_by_numpy(products: Any) -> Any:
+    return np.array([np.trace(products) ** 2 / np.sum(products**2), 0, 1, 0, 3, 4])
 
 
 def integers(*shape: int) -> Any:
@@ -506,6 +527,20 @@ CASES: dict[str, list[Case]] = {
         Case(np.take_along_axis, (real(ROWS, 4), np.argsort(real(ROWS, 4), axis=1)), {"axis": 1}, open=(0, 1)),
         Case(np.take_along_axis, (real(2, 4, 3), np.argsort(real(2, 4, 3), axis=1)), {"axis": 1}),
     ],
+    "distribution": [
+        Case(distribution_by_numpy, (real(ROWS, 4),), {"bins": 5}, fixed=(0,), open=(0,)),
+        Case(distribution_by_numpy, (np.array([0.0, 0.0, 3.0, 1.0, 50.0] + [1.0] * 40),), {"bins": 8}, fixed=(0,)),
+        Case(distribution_by_numpy, (np.full((2, 2), 3.0),), {"bins": 3}, fixed=(0,)),
+    ],
+    "column_moments": [
+        Case(
+            lambda x: np.stack([f(x.astype(float), axis=0) for f in (np.mean, np.std, np.min, np.max)]),
+            (real(ROWS, 4),),
+            fixed=(0,),
+            open=(0,),
+        )
+    ],
+    "likeness": [Case(likeness_by_numpy, (products_of_columns(),), fixed=(0,))],
     "searchsorted": [
         Case(np.searchsorted, (np.sort(real(5)), real(ROWS, 2)), {"side": side}, open=(1,))
         for side in ("left", "right")

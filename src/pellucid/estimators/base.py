@@ -18,6 +18,7 @@ from pellucid.estimators.fitted import Fitted, begin, take_up
 from pellucid.estimators.inputs import Validation, by_number, checked_rows, checked_weights
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import PlainParameters, plain_recipe
+from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit, parted
@@ -87,7 +88,9 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         goes_on = before is not None and (incremental or not recipe.compat.forgets)
         fitted = fit(recipe, rows, held, start, rng, goes_on=goes_on, incremental=incremental)
         self.__dict__.pop("_first_weights", None)
-        return self.with_fitted(fitted, columns)
+        self.with_fitted(fitted, columns)
+        told(self, self.verbose and not incremental)
+        return self
 
     def _weights(self, target: Target, X: Matrix, y: Array, sample_weight: ArrayLike, *, part: bool) -> Array | None:
         """Weights of rows: those given, times those of their classes; None where there are none."""

@@ -18,6 +18,7 @@ from pellucid.data.types import Array, ArrayLike, Matrix, Tree
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.inputs import checked_weights, must_be_finite
 from pellucid.estimators.recipe import sign_of
+from pellucid.estimators.seeing import Sees
 from pellucid.estimators.target import Target
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class Saves:
         save_estimator(self, path)
 
 
-class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
     """The readable side of an estimator."""
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -125,6 +126,10 @@ class Shell(Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
     @abstractmethod
     def _rows(self, X: ArrayLike) -> Matrix:
         """New rows, checked, as the network takes them."""
+
+    def network_rows(self, X: ArrayLike) -> Matrix:
+        """New rows, checked, as the network takes them.   (n, features) -> (n, columns of the network)"""
+        return self._rows(X)
 
     def _on(self, X: ArrayLike, work: Callable[[Fitted, Matrix], T]) -> T:
         """Have something done with new rows; where they are not finite, say where."""

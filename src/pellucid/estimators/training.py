@@ -16,6 +16,7 @@ from pellucid.engine.native.announcement import silent
 from pellucid.estimators.convergence import Convergence, Curves
 from pellucid.estimators.fitted import Fitted, seed_of
 from pellucid.estimators.recipe import Recipe, name_of
+from pellucid.estimators.seeing import remember
 from pellucid.estimators.target import Calibration
 from pellucid.notices import notice
 from pellucid.train import Checkpoint, Diverged, Model, fit_lbfgs
@@ -71,6 +72,7 @@ def fit(
         drawn=drawn,
         calibration=Calibration(),  # that of other weights is gone
     )
+    remember(model, rows, held)
     if held is None or not recipe.calibrate:
         return fitted
     X, target, weights = held.dense()

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any
 
+import numpy as np
+
 from pellucid.figures import COLOURS, GREY, INK, Mark, annotate, axes, end_of
 from pellucid.markup import plural, short, table
 from pellucid.train.files.container import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
@@ -47,6 +49,7 @@ class History:
     batch_size: int | None = None
     rows: int | None = None
     columns: tuple[str, ...] = ("epoch", "step", "loss", "lr")  # what an epoch has, also before the first one
+    looks: dict[str, Any] | None = None  # what an `inspect.Watch` saw, as plain data; `inspect.looks` reads it
 
     def __post_init__(self) -> None:
         if isinstance(self.ending, str):
@@ -107,6 +110,7 @@ class History:
             "columns": list(self.columns),
             "modes": self.modes,
             "epochs": self.epochs,
+            **({} if self.looks is None else {"looks": plain(self.looks)}),
         }
 
     def restored(self, data: Any, path: Any) -> History:
@@ -120,6 +124,7 @@ class History:
             batch_size=entry(data, "batch_size", maybe(COUNT), path, default=None),
             rows=entry(data, "rows", maybe(COUNT), path, default=None),
             columns=tuple(entry(data, "columns", TEXTS, path, default=list(self.columns))),
+            looks=entry(data, "looks", maybe(MAPPING), path, default=None),
             modes=self.modes | {name: entry(modes, name, among("min", "max", "?"), path) for name in modes},
         )
 
@@ -190,6 +195,15 @@ def last_of(epochs: Sequence[Mapping[str, Any]]) -> str:
     measured = quantities(epochs)
     name = next((n for n in ("val_loss", "loss") if n in measured), next(iter(measured), ""))
     return f"{name} {short(measured[name][-1])}" if name else ""
+
+
+def plain(value: Any) -> Any:
+    """Arrays and numbers of NumPy as lists and numbers of Python, also inside lists and dicts."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def epochs_of(data: Any, name: str, path: Any) -> list[dict[str, Any]]:

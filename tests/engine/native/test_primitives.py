@@ -308,3 +308,9 @@ def test_float16_falls_back_with_one_warning():
     with pytest.warns(fallback.FallbackWarning, match="float16"):
         assert_array_equal(run_or_fall_back(graph, x), x + x)
     assert_array_equal(run_or_fall_back(graph, x), x + x)  # and no second one
+
+
+def test_the_engine_has_no_name_twice():
+    """Operations that the engine makes itself are told apart by their names from those of the graph."""
+    ours = {"input", "constant", "number", "size", "view", "reduce", "spread", "in_range", "iota", "uniform"}
+    assert not ours & set(REGISTRY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pellucid.engine.native.expressions import NAMES
 from pellucid.engine.native.values import REDUCTIONS
+from pellucid.graph.primitives.statistics import REACH, SAME, STILL
 
 _HEAD = "from pellucid.engine.native.kernel_parts import {names}\n\n\ndef kernel(a):\n"
 
@@ -188,6 +189,132 @@ def along(op: str, dtype: str) -> str:
         + f"""    rows, columns, source, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3)
     for i in range(rows):
 {body}    return 0
+"""
+    )
+
+
+def distribution(dtype: str) -> str:
+    """[count, source, bins, target]: mean, deviation, smallest, largest, share of zeros, count, histogram, float64.
+
+    Smallest and largest are looked for among the bits, turned into whole numbers of the same order: those can be
+    compared many at a time, while numbers that may be NaN cannot.
+    """
+    T, B, last = {"float32": ("f32", "i32", 31), "float64": ("f64", "i64", 63)}[dtype]
+    names = ", ".join(dict.fromkeys(["INFINITY", "f64", "i64", B, f"load_{T}", f"load_{B}", "load_i64"]))
+    return (
+        _HEAD.format(
+            names=f"{names}, magnitude, root, store_f64, {f'store_{B}, ' if B != 'i64' else ''}store_i64, word"
+        )
+        + f"""    count, source, bins, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3)
+    total, squares, zeros = 0.0, 0.0, 0.0
+    for i in range(count):
+        x = f64(load_{T}(source, i, 1))
+        total += x
+        squares += x * x
+        zeros += 1.0 if x == 0.0 else 0.0
+    mask = {B}({2**last - 1})
+    least, most = mask, {B}(-mask - 1)
+    for i in range(count):
+        key = load_{B}(source, i, 1)
+        key = {B}(key ^ ((key >> {B}({last})) & mask))
+        least = key if key < least else least
+        most = key if key > most else most
+    store_{B}(target, 0, {B}(least ^ ((least >> {B}({last})) & mask)), 0)
+    store_{B}(target, 1, {B}(most ^ ((most >> {B}({last})) & mask)), 0)
+    low, high = f64(load_{T}(target, 0, 0)), f64(load_{T}(target, 1, 0))
+    mean = total / count
+    variance = squares / count - mean * mean
+    std = root(variance) if variance > 0.0 else variance * 0.0
+    store_f64(target, 0, mean, 0)
+    store_f64(target, 1, std, 0)
+    store_f64(target, 2, low + mean * 0.0, 0)
+    store_f64(target, 3, high + mean * 0.0, 0)
+    store_f64(target, 4, zeros / count, 0)
+    store_f64(target, 5, f64(count), 0)
+    for k in range(bins):
+        store_i64(target, 6 + k, 0, 0)
+    if not (magnitude(mean) + magnitude(std) < INFINITY):
+        return 0
+    lower, upper = mean - {REACH} * std, mean + {REACH} * std
+    lower = low if low > lower else lower
+    upper = high if high < upper else upper
+    if not upper > lower:
+        lower, upper = lower - 0.5, lower + 0.5
+    scale, top = bins / (upper - lower), f64(bins - 1)
+    for i in range(count):
+        place = (f64(load_{T}(source, i, 1)) - lower) * scale
+        place = place if place > 0.0 else 0.0
+        k = 6 + i64(place if place < top else top)
+        store_i64(target, k, load_i64(target, k, 0) + 1, 0)
+    for k in range(bins):
+        store_f64(target, 6 + k, f64(load_i64(target, 6 + k, 0)), 0)
+    return 0
+"""
+    )
+
+
+def column_moments(dtype: str) -> str:
+    """[rows, columns, source, target]: mean, deviation, smallest and largest of each column, in float64."""
+    T = NAMES[dtype]
+    return (
+        _HEAD.format(names=f"f64, load_{T}, load_f64, root, store_f64, word")
+        + f"""    rows, columns, source, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3)
+    for j in range(columns):
+        x = f64(load_{T}(source, j, 1))
+        store_f64(target, j, x, 0)
+        store_f64(target, columns + j, x * x, 0)
+        store_f64(target, 2 * columns + j, x, 0)
+        store_f64(target, 3 * columns + j, x, 0)
+    for i in range(1, rows):  # the four rows of the target do not overlap
+        for j in range(columns):
+            x = f64(load_{T}(source, i * columns + j, 1))
+            low, high = load_f64(target, 2 * columns + j, 3), load_f64(target, 3 * columns + j, 4)
+            store_f64(target, j, load_f64(target, j, 0) + x, 0)
+            store_f64(target, columns + j, load_f64(target, columns + j, 2) + x * x, 2)
+            store_f64(target, 2 * columns + j, x if x < low else low, 3)
+            store_f64(target, 3 * columns + j, x if x > high else high, 4)
+    for j in range(columns):
+        mean = load_f64(target, j, 0) / rows
+        variance = load_f64(target, columns + j, 0) / rows - mean * mean
+        store_f64(target, j, mean, 0)
+        store_f64(target, columns + j, root(variance) if variance > 0.0 else variance * 0.0, 0)
+        store_f64(target, 2 * columns + j, load_f64(target, 2 * columns + j, 0) + mean * 0.0, 0)
+        store_f64(target, 3 * columns + j, load_f64(target, 3 * columns + j, 0) + mean * 0.0, 0)
+    return 0
+"""
+    )
+
+
+def likeness(dtype: str) -> str:
+    """[columns, source, target]: (trace)^2 / sum of squares, and for each column the first that it is a copy of."""
+    T = NAMES[dtype]
+    return (
+        _HEAD.format(names=f"f64, load_{T}, load_f64, root, store_f64, word")
+        + f"""    columns, source, target = word(a, 0), word(a, 1), word(a, 2)
+    trace, total, largest = 0.0, 0.0, 0.0
+    for j in range(columns):
+        square = f64(load_{T}(source, j * columns + j, 1))
+        size = root(square) if square > 0.0 else 0.0
+        store_f64(target, 1 + j, size, 0)
+        trace += size * size
+        largest = size if size > largest else largest
+    for i in range(columns * columns):
+        x = f64(load_{T}(source, i, 1))
+        total += x * x
+    store_f64(target, 0, trace * trace / total if total > 0.0 else 0.0, 0)
+    least = {STILL} * largest
+    for back in range(columns):
+        j = columns - 1 - back
+        size = load_f64(target, 1 + j, 0)
+        first = j
+        if size > least:
+            for i in range(j):
+                other = load_f64(target, 1 + i, 0)
+                if (other > least) & (f64(load_{T}(source, i * columns + j, 1)) >= {1 - SAME!r} * other * size):
+                    first = i
+                    break
+        store_f64(target, 1 + j, f64(first), 0)
+    return 0
 """
     )
 

@@ -306,6 +306,16 @@ def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
     return transposed(build, made, tuple(np.argsort(order).tolist()))
 
 
+def _looked_at(build: Builder, node: Node, args: list[Value]) -> Value:
+    """distribution, column_moments, likeness: of an array at a place in memory."""
+    assert node.op is not None
+    (x,) = args
+    if x.dtype.kind != "f":
+        x = build.elementwise("astype", (x,), np.dtype(np.float64))
+    x = build.new("broadcast_to", (x,), x.shape, x.dtype) if x.known else x
+    return build.new(node.op.name, (x,), node.shape, np.dtype(node.dtype), dict(node.settings))
+
+
 def _move(build: Builder, node: Node, args: list[Value]) -> Value:
     """concatenate, pad, flip, getitem, scatter_add: elements go to other places."""
     assert node.op is not None
@@ -341,6 +351,7 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "argmax": _arg,
     "argmin": _arg,
     "cumsum": _cumsum,
+    **dict.fromkeys(("distribution", "column_moments", "likeness"), _looked_at),
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }
 """What is not simply elementwise."""

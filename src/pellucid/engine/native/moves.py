@@ -17,6 +17,9 @@ from pellucid.graph.primitives.indexing import SLOT
 
 Work = list[tuple[str, list[int]]]
 
+LOOKING = ("distribution", "column_moments", "likeness")
+"""What only looks at an array: results that nothing else in a program reads."""
+
 
 def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int) -> Work:
     """What one thread does. A bad index is found by all of them, so that none waits for the others at a barrier."""
@@ -29,8 +32,9 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
             end = int(resolve(size, sizes))
             words = [-end, size_of(a.shape, sizes), address(base(a)), end, fixed.BAD_INDEX]
             checks.append((fixed.check_range("int64"), words))
-    # a number of which each thread has its own is made by each
-    return checks + (moves(x, sizes, address) if thread == 0 or is_single(x) else [])
+    # a number of which each thread has its own is made by each; those who look on take turns
+    maker = x.number % threads if x.op in LOOKING else 0
+    return checks + (moves(x, sizes, address) if thread == maker or is_single(x) else [])
 
 
 def _in_range(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int], thread: int, threads: int) -> Work:
@@ -78,6 +82,13 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
         *lead, columns = (int(resolve(s, sizes)) for s in source.shape)
         rows = int(np.prod(lead, dtype=np.int64))
         return [(fixed.along(x.op, source.dtype.name), [rows, columns, address(base(source)), target])]
+    if x.op in LOOKING:
+        values = x.args[0]
+        words = (
+            [size_of(values.shape, sizes)] if x.op == "distribution" else [int(resolve(s, sizes)) for s in values.shape]
+        )
+        words = [*words[: 1 if x.op == "likeness" else 2], address(base(values)), *settings.values(), target]
+        return [(getattr(fixed, x.op)(values.dtype.name), words)]
     if x.op == "concatenate":
         return _concatenated(x, shape, settings["axis"], sizes, address)
     source = x.args[0]

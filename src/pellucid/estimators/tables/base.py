@@ -19,6 +19,7 @@ from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.fitted import begin, seed_of
 from pellucid.estimators.inputs import Validation, checked_weights
 from pellucid.estimators.parameters import check_parameters
+from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
@@ -106,7 +107,9 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         fitted = fit(recipe, rows, held, begin(recipe, matrix.shape[1], rng), rng)
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
         self.__dict__["preprocessor_"] = preprocessor
-        return self.with_fitted(fitted, preprocessor)
+        self.with_fitted(fitted, preprocessor)
+        told(self, self.verbose)
+        return self
 
     def _read(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike) -> tuple[Table, Array, Array | None]:
         """The table, the target and the weights; without rows that count for nothing."""
@@ -138,6 +141,10 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
 
     def _rows(self, X: ArrayLike) -> Array:
         return self.preprocessor_.apply_table(self.preprocessor_.known_table(X))
+
+    def network_columns(self) -> tuple[str, ...]:
+        """The names of the columns that the preprocessor makes."""
+        return tuple(str(name) for name in self.preprocessor_.get_feature_names_out())
 
     def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         return self._rows(X), self._checked_target(y)

@@ -30,7 +30,7 @@ class Activate(Layer):
         return {name: Parameter(shape, constant(start)) for name, start in self.activation.learned.items()}
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        return self.activation(x, **{name: p[name] for name in self.activation.learned})
+        return self.activation(ctx.tap(x, "input"), **{name: p[name] for name in self.activation.learned})
 
     def __repr__(self) -> str:
         return f"Activate({self.activation.label!r})"
@@ -67,6 +67,7 @@ class Mixed(Layer):
         }
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
+        x = ctx.tap(x, "input")
         parts = zip(self.activations, self._parts(x.shape[-1]), strict=True)
         outputs = [
             act(x[..., part], **{name: p[f"{i}.{name}"] for name in act.learned}) for i, (act, part) in enumerate(parts)

@@ -153,7 +153,8 @@ class NativeSteps:
         order = self._order(run, run.epoch)
         while run.batch - self.skipped < self.count:
             first = run.batch - self.skipped
-            last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk)
+            run.look(lambda: self._batch(run, order))
+            last = first + 1 if listening["batch_end"] else min(self.count, first + self.chunk, first + run.until_look)
             if run.plan.steps is not None:
                 last = min(last, first + run.plan.steps - run.step)
             words = self._words(run, first, last, run.step - first, run.factor)
@@ -165,7 +166,7 @@ class NativeSteps:
 
     def _nobody_looks(self, run: Run, listening: Mapping[str, bool]) -> bool:
         """Is there nothing to do between epochs but to note the loss?"""
-        plan, events = run.plan, ("epoch_begin", "batch_end", "epoch_end", "checkpoint")
+        plan, events = run.plan, ("epoch_begin", "look", "batch_end", "epoch_end", "checkpoint")
         limited = plan.steps is not None or plan.max_time is not None or plan.validation is not None
         return not run.batch and not limited and not any(listening[event] for event in events)
 
@@ -234,12 +235,16 @@ class NativeSteps:
         self.ahead.clear()
         if first + steps < reached:  # seen too late: the state is already beyond
             self._repeat(run)
-        at = (run.batch - self.skipped) * self.rows
-        batch = self.source.take(order[at : at + self.rows])
+        batch = self._batch(run, order)
         settings, loss = run.settings(run.step), float(results[first + steps, 0])
         trouble = locate(run.trainer, run.now, batch, run.step, settings, loss)
         run.diverge(trouble, batch)
         return False
+
+    def _batch(self, run: Run, order: Any) -> Rows:
+        """The rows of the next step."""
+        at = (run.batch - self.skipped) * self.rows
+        return self.source.take(order[at : at + self.rows])
 
     def _tell(self, run: Run, steps: int, sums: list[float], results: Any) -> None:
         """So many steps were made: the sums of the epoch so far (that of the weights last), the last one's results."""

@@ -213,6 +213,23 @@ class Run:
         if first is not None:
             raise first
 
+    @functools.cached_property
+    def lookers(self) -> list[Callback]:
+        """The callbacks that look at steps."""
+        return [callback for callback in self.callbacks if callback.handles("look")]
+
+    @property
+    def until_look(self) -> int:
+        """Steps from here to the next look behind this place; very many where nobody looks."""
+        return min((each.look_every - self.step % each.look_every for each in self.lookers), default=1 << 62)
+
+    def look(self, batch: Callable[[], Rows]) -> None:
+        """Show the batch of the next step to the callbacks that are due."""
+        due = [callback for callback in self.lookers if self.step % callback.look_every == 0]
+        rows = batch() if due else None
+        for callback in due:
+            self._tell(callback, "look", rows)
+
     def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
         """The gradients after the callbacks have seen them, and perhaps changed them."""
         for callback in self.callbacks:

@@ -97,27 +97,41 @@ class Trainer:
 
     # the mathematics, in plain NumPy
 
-    def gradient(self, now: tuple[Arrays, Arrays], batch: tuple[Any, ...], t: Any, settings: Mapping[str, Any]) -> Any:
-        """(objective, (new statistics, parts)), gradient. The parts, loss and penalty, where there is a penalty."""
+    def cost(
+        self,
+        now: tuple[Arrays, Arrays],
+        batch: tuple[Any, ...],
+        t: Any,
+        settings: Mapping[str, Any],
+        taps: Arrays | None = None,
+        probes: Arrays | None = None,
+    ) -> Any:
+        """objective, (new statistics, parts). The parts, loss and penalty, where there is a penalty.
+
+        `taps` is filled with what flows by, `probes` are added to it (see `nn.layers.context`).
+        """
         params, state = now
         X, y, *weights = batch
         loss = self.loss.with_(**{k[5:]: v for k, v in settings.items() if k.startswith("loss.")})
+        scores, after = self.net.apply(
+            params, X, state, training=True, key=self.key, counter=t, settings=settings, taps=taps, probes=probes
+        )
+        value = loss(scores, y, *weights)
+        penalty = self.penalty
+        if penalty is None:
+            return value, (after, {})
+        if isinstance(penalty, PerRow):
+            penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
+        extra = penalty(params)
+        penalty_value = extra
+        if np.dtype(getattr(extra, "dtype", type(extra))).kind != "f":  # a penalty may count; results are floats
+            penalty_value = extra + np.zeros((), value.dtype)
+        return value + extra, (after, {"loss": value, "penalty": penalty_value})
 
-        def cost(p: Arrays) -> Any:
-            scores, after = self.net.apply(p, X, state, training=True, key=self.key, counter=t, settings=settings)
-            value = loss(scores, y, *weights)
-            penalty = self.penalty
-            if penalty is None:
-                return value, (after, {})
-            if isinstance(penalty, PerRow):
-                penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
-            extra = penalty(p)
-            penalty_value = extra
-            if np.dtype(getattr(extra, "dtype", type(extra))).kind != "f":  # a penalty may count; results are floats
-                penalty_value = extra + np.zeros((), value.dtype)
-            return value + extra, (after, {"loss": value, "penalty": penalty_value})
-
-        return value_and_grad(cost, has_aux=True, warn=False)(params)
+    def gradient(self, now: tuple[Arrays, Arrays], batch: tuple[Any, ...], t: Any, settings: Mapping[str, Any]) -> Any:
+        """(objective, (new statistics, parts)), gradient."""
+        params, state = now
+        return value_and_grad(lambda p: self.cost((p, state), batch, t, settings), has_aux=True, warn=False)(params)
 
     def whole(
         self, now: tuple[Arrays, Arrays, Arrays], batch: tuple[Any, ...], t: Any, numbers: Arrays, settings: Arrays

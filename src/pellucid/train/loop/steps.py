@@ -86,6 +86,7 @@ class NumpySteps:
         plan = run.plan
         seed = plan.seed if plan.shuffle else None
         for batch in plan.data.batches(plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
+            run.look(lambda rows=batch: rows)  # type: ignore[misc]
             yield self.step(run, batch, split=listening["gradients"])
 
     def step(self, run: Run, batch: Rows, split: bool = False) -> bool:

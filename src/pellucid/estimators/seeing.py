@@ -1,0 +1,149 @@
+"""Seeing through an estimator: the network inside with rows as it takes them, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pellucid.data.samples import Samples
+from pellucid.data.sparse import dense
+from pellucid.data.types import Array, ArrayLike, Matrix
+from pellucid.estimators.fitted import Fitted
+from pellucid.inspect.subject import Subject, column_names
+from pellucid.train import Model
+
+if TYPE_CHECKING:
+    from pellucid.inspect import Diagnosis
+
+MOST = 4096
+"""Rows of a fit that are kept in memory for `diagnose`, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeenRows:
+    """Some rows of the last fit, as the network takes them: for `diagnose()` without data. Never pickled or saved."""
+
+    rows: Samples
+    held: Samples | None
+
+
+_SEEN: WeakKeyDictionary[Model, SeenRows] = WeakKeyDictionary()
+
+
+def remember(model: Model, rows: Samples, held: Samples | None) -> None:
+    """Keep some rows for as long as the model lives: evenly taken, in their order."""
+    _SEEN[model] = SeenRows(_some(rows), None if held is None else _some(held))
+
+
+def _some(rows: Samples) -> Samples:
+    places = np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(np.int64)
+    return rows.take(places)
+
+
+class Shown(Protocol):
+    """What `Sees` needs of an estimator."""
+
+    @property
+    def fitted(self) -> Fitted: ...
+
+    def network_rows(self, X: ArrayLike) -> Matrix: ...
+
+    def network_columns(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """An estimator whose rows are already as the network takes them."""
+
+    subject: Subject
+
+    def inspected(self, X: ArrayLike, y: ArrayLike = None) -> Subject:
+        it = self.subject
+        return Subject(it.model, dense(X).astype(it.model.dtype), y, it.columns, it.classes, it.whole)
+
+
+class Sees:
+    """What every estimator with a network inside can show of it."""
+
+    def network_columns(self: Shown) -> tuple[str, ...]:
+        """The names of the columns that the network takes."""
+        names = getattr(self, "feature_names_in_", None)
+        count = self.fitted.model.features[0]
+        return column_names(count) if names is None else tuple(str(name) for name in names)
+
+    def inspected(self: Shown, X: ArrayLike, y: ArrayLike = None) -> Subject:
+        """The network, and these rows as it takes them: what `inspect.run` and its kin look at.
+
+        X (n, features) and y (n,) or None are as in `fit`.
+        """
+        fitted = self.fitted
+        rows: Array = dense(self.network_rows(X)).astype(fitted.model.dtype)
+        target = fitted.target
+        encoded: Array | None = None
+        if y is not None:
+            labels = np.asarray(y)
+            target.check(labels)
+            encoded = target.encode(labels)
+        classes = getattr(target, "classes", None)
+        return Subject(
+            fitted.model,
+            rows,
+            encoded,
+            self.network_columns(),
+            None if classes is None else tuple(classes.tolist()),
+            self,
+        )
+
+    def diagnose(
+        self: Shown, X: ArrayLike = None, y: ArrayLike = None, *, validation: tuple[ArrayLike, ArrayLike] | None = None
+    ) -> Diagnosis:
+        """What is wrong with the network, its data or its training: findings, the most likely cause first.
+
+        Without X and y it looks at rows of the last `fit` (at most 4,096 of them are kept in memory, never in files or
+        pickles). `validation` is a pair (X, y) of rows that were not trained on; by default those that the fit held
+        back, if it did. See `pellucid.inspect.diagnose`.
+
+        >>> import numpy as np
+        >>> from pellucid import MLPClassifier
+        >>> X = np.random.default_rng(0).normal(size=(300, 2)) * [1, 1e6]
+        >>> clf = MLPClassifier((16,), max_iter=300, random_state=0).fit(X, X[:, 0] > 0)
+        >>> clf.diagnose().codes[0]
+        'input-scale'
+        """
+        from pellucid.inspect import diagnose
+
+        if X is not None:
+            return diagnose(self, X, y, validation=validation)
+        seen = _SEEN.get(self.fitted.model)
+        if seen is None:
+            raise ValueError(
+                f"{type(self).__name__}.diagnose() has no rows to look at: they are kept in memory after fit alone, "
+                "not in files, pickles or copies. Write diagnose(X, y) with the rows that it was trained on"
+            )
+        fitted = self.fitted
+        classes = getattr(fitted.target, "classes", None)
+        it = Subject(
+            fitted.model,
+            seen.rows.X,
+            seen.rows.target,
+            self.network_columns(),
+            None if classes is None else tuple(classes.tolist()),
+            self,
+        )
+        held = None if seen.held is None else (seen.held.X, seen.held.target)
+        return diagnose(Encoded(it), seen.rows.X, seen.rows.target, validation=held)
+
+
+def told(estimator: Sees, verbose: object) -> None:
+    """After a fit that is to speak: a line, where something is wrong."""
+    if not verbose or verbose == "silent":
+        return
+    diagnosis = estimator.diagnose()  # type: ignore[misc]
+    serious = [finding for finding in diagnosis if finding.severity != "note"]
+    if serious:
+        first, more = serious[0], f", and {len(serious) - 1} more" if len(serious) > 1 else ""
+        where = f" ({first.where})" if first.where else ""
+        print(f"Something is wrong: {first.code}{where}{more}. See diagnose() of the estimator.")

@@ -1,0 +1,331 @@
+"""Checks of layers and units: what is missing between layers, and units that are copies, dead, saturated or useless."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pellucid import nn
+from pellucid.inspect.diagnosis import views
+from pellucid.inspect.diagnosis.evidence import Evidence
+from pellucid.inspect.diagnosis.finding import Finding
+from pellucid.inspect.diagnosis.remedies import (
+    Parts,
+    afresh,
+    is_nonlinear,
+    is_weighted,
+    variant,
+    with_activation,
+    with_activations_between,
+    with_usual_start,
+)
+from pellucid.inspect.look import LayerLook, Look
+from pellucid.train import Model
+
+MANY = 0.5
+"""The share of the units of a layer that makes it more than good to know."""
+
+SOME = 0.1
+"""And the share from which on it is good to know."""
+
+
+def missing_activation(e: Evidence) -> list[Finding]:
+    """Layers with weights that follow each other with nothing but linear maps between them."""
+    parts = _in_a_row(e.model.net)
+    bare: list[tuple[str, str]] = []
+    last: str | None = None
+    for name, layer in parts:
+        if is_weighted(layer):
+            if last is not None:
+                bare.append((last, name))
+            last = name if isinstance(layer, nn.Dense) else None
+        elif is_nonlinear(layer):
+            last = None
+    if not bare:
+        return []
+    hidden = sum(is_weighted(layer) for _, layer in parts) - 1
+    return [
+        Finding(
+            "missing-activation",
+            "warning",
+            {"pairs": len(bare), "of": hidden, "behind": ", ".join(first for first, _ in bare[:4])},
+            remedy='nn.mlp(hidden, outputs, activation="relu")   # nn.Sequential(nn.Dense(...), "relu", nn.Dense(...))',
+            layer=bare[0][0],
+            repair=lambda: afresh(variant(e.model, net=with_activations_between(e.model.net)), e.it.X),
+            weight=max(e.behind.size, 0.05) if e.trained and not e.misfit and e.finite else 0.05,
+        )
+    ]
+
+
+def _in_a_row(net: nn.Layer, path: str = "") -> Parts:
+    """The layers one after the other; what is beside each other (Residual, Concat) stays one layer."""
+    if not isinstance(net, nn.Sequential):
+        return [(path, net)]
+    return [part for name, layer in net.parts for part in _in_a_row(layer, f"{path}.{name}" if path else name)]
+
+
+def symmetric(e: Evidence) -> list[Finding]:
+    """Hidden units with the same weights into them that will stay the same: those out of them are the same, too, or
+    no gradient has told them apart since a start that was the same for all."""
+    weights = {key.removesuffix(".weight"): value for key, value in e.model.params.items() if key.endswith(".weight")}
+    names = [name for name, layer in e.layers if is_weighted(layer) and name in weights]
+    worst: tuple[float, str, int, int] = (0.0, "", 0, 0)
+    for name, following in pairwise(names):
+        into, out = _into(e.model, name), np.asarray(weights[following], np.float64).T
+        units = into.shape[1]
+        if units < 2 or out.shape[1] != units or not np.isfinite(into).all():
+            continue
+        stuck = _copies(into) if _copies(_into(e.fresh, name)) == units and _still(e, into) else 0
+        copies = max(_copies(np.concatenate([into, out], axis=0)), stuck)
+        if copies / units > worst[0]:
+            worst = (copies / units, name, copies, units)
+    share, name, copies, units = worst
+    if share < MANY:
+        return []
+    return [
+        Finding(
+            "symmetric-units",
+            "error",
+            {"copies": copies, "of": units},
+            remedy='nn.Dense(units, init="auto")   # random weights, such as "he" or "glorot"',
+            layer=name,
+            repair=lambda: afresh(variant(e.model, net=with_usual_start(e.model.net)), e.it.X),
+            weight=1.0,
+        )
+    ]
+
+
+def _into(model: Model, name: str) -> Any:
+    """Weights and bias of every unit.   (n_in + 1, units)"""
+    W = np.asarray(model.params[f"{name}.weight"], np.float64)
+    b = np.asarray(model.params.get(f"{name}.bias", np.zeros(W.shape[1])), np.float64)
+    return np.concatenate([W, b[None, :]], axis=0)
+
+
+def _copies(ways: Any) -> int:
+    """Columns that are there more than once."""
+    size = max(float(np.abs(ways).max()), 1e-30)
+    _, counts = np.unique(np.round(ways / (1e-5 * size)).astype(np.int64), axis=1, return_counts=True)
+    return int(np.sum(counts[counts > 1]))
+
+
+def _still(e: Evidence, into: Any) -> bool:
+    """Have steps been made since, or can none be (all weights are 0, where a rectifier has no slope)?"""
+    return len(e.curve.loss) > 0 or not np.any(into)
+
+
+# units that do not answer
+
+
+def dead(e: Evidence) -> list[Finding]:
+    """Units of ReLU and its kin that are closed for every row, with the reason: bias, inputs or steps."""
+    if e.look is None:
+        return []
+    layers = [layer for layer in hidden(e.look) if not bounded(e, layer.name) and layer.unit_slope is not None]
+    layers = [layer for layer in layers if len(layer.dead) >= 2 or len(layer.dead) == layer.units]
+    if not layers:
+        return []
+    worst = max(layers, key=lambda layer: len(layer.dead) / layer.units)
+    share = len(worst.dead) / worst.units
+    if share < SOME:
+        return []
+    at_start = _dead_at_start(e, worst.name)
+    cause = _cause_of_death(e, worst, at_start)
+    poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
+    severity = "error" if share == 1.0 else "warning" if share >= MANY and (poor or at_start >= MANY) else "note"
+    if share >= 0.25 and poor:
+        severity = "error" if share == 1.0 else "warning"
+    return [
+        Finding(
+            "dead-units",
+            severity,
+            {"dead": len(worst.dead), "of": worst.units, "at the start": at_start, "cause": cause},
+            remedy=f'nn.mlp(hidden, outputs, activation="leaky_relu", bias=0.01)\n{_remedy(cause, e)}',
+            layer=worst.name,
+            repair=lambda: afresh(variant(e.model, net=with_activation(e.model.net, "leaky_relu", _rectifies)), e.it.X),
+            figure=views.histogram(worst.z.counts, worst.z.edges, f"Pre-activations of {worst.name}", "z"),
+            weight=max(e.behind.size, 0.0) if severity != "note" else 0.0,
+        )
+    ]
+
+
+def _rectifies(layer: nn.Activate) -> bool:
+    return layer.activation.range is not None and layer.activation.range.low == 0
+
+
+def _dead_at_start(e: Evidence, name: str) -> float:
+    if e.start is None:
+        return 0.0
+    layer = e.start[name]
+    return len(layer.dead) / layer.units
+
+
+def _cause_of_death(e: Evidence, layer: LayerLook, at_start: float) -> str:
+    """Would the units open without their biases? Were they closed from the beginning?"""
+    bias = e.model.params.get(f"{layer.name}.bias")
+    if bias is not None and _opens_without_bias(e, layer):
+        return (
+            "a large negative bias"
+            if at_start >= SOME
+            else "steps that were too large (they left a large negative bias)"
+        )
+    return "inputs or first weights" if at_start >= SOME else "steps that were too large"
+
+
+def _opens_without_bias(e: Evidence, layer: LayerLook) -> bool:
+    taps: dict[str, Any] = {}
+    with np.errstate(all="ignore"):
+        e.model.net.apply(e.model.params, e.sample.X, e.model.state, taps=taps)
+    z = taps.get(f"{layer.name}.affine")
+    if z is None or z.ndim != 2 or z.shape[1] != layer.units:
+        return False
+    units = list(layer.dead)
+    free = np.asarray(z)[:, units] - np.asarray(e.model.params[f"{layer.name}.bias"])[units]
+    return bool(np.mean(free.max(axis=0) > 0) > 0.5)
+
+
+def _remedy(cause: str, e: Evidence) -> str:
+    if cause.startswith("a large"):
+        return "nn.Dense(units, bias=0.0)   # or slightly positive: bias=0.01 (the lectures' advice)"
+    return (
+        f"{type(e.model.optimizer.rule).__name__}({e.rate / 10:.3g})   # a tenth of the rate"
+        if cause.startswith("steps")
+        else ("StandardScaler().fit_transform(X)")
+    )
+
+
+def saturated(e: Evidence) -> list[Finding]:
+    """Units of sigmoid, tanh and their kin that sit on the flat ends."""
+    if e.look is None:
+        return []
+    layers = [layer for layer in hidden(e.look) if bounded(e, layer.name) and layer.saturated is not None]
+    if not layers:
+        return []
+    worst = max(layers, key=lambda layer: layer.saturated or 0.0)
+    share = worst.saturated or 0.0
+    if share < 0.3 and (e.well or e.start is None):
+        return []
+    at_start = 0.0 if e.start is None else (e.start[worst.name].saturated or 0.0)
+    if max(share, at_start) < 0.3:
+        return []
+    poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
+    serious = (share >= MANY and poor) or at_start >= MANY
+    cause = (
+        "first weights or inputs"
+        if at_start >= 0.3
+        else "training: weights grew, by steps that were too large or for long"
+    )
+    return [
+        Finding(
+            "saturated-units",
+            "warning" if serious else "note",
+            {"saturated": share, "at the start": at_start, "cause": cause},
+            remedy='nn.mlp(hidden, outputs, activation="relu", init="auto")   # or norm="batch"',
+            layer=worst.name,
+            repair=lambda: afresh(variant(e.model, net=with_usual_start(e.model.net)), e.it.X),
+            figure=views.histogram(worst.z.counts, worst.z.edges, f"Pre-activations of {worst.name}", "z"),
+            weight=max(e.behind.size, 0.0) if serious else 0.0,
+        )
+    ]
+
+
+def advice(e: Evidence) -> list[Finding]:
+    """The lectures' advice (K07), a note under the code of what it prevents."""
+    if e.look is None:
+        return []
+    layers = [layer for layer in hidden(e.look) if layer.activation in ("sigmoid", "hard_sigmoid")]
+    if not layers:
+        return []
+    first = layers[0]
+    offset = abs(first.a.mean) / max(first.a.std, 1e-12)
+    return [
+        Finding(
+            "not-zero-centred",
+            "note",
+            {
+                "activation": str(first.activation),
+                "mean": first.a.mean,
+                "deviation": first.a.std,
+                "means over deviations": offset,
+            },
+            means="Sigmoids give positive numbers only, so the gradients of all weights of a unit in the next layer "
+            "have the same sign and descent zig-zags. The lectures: never in hidden layers; tanh is zero-centred, ReLU "
+            "does not saturate.",
+            remedy='nn.mlp(hidden, outputs, activation="tanh")   # or "relu"',
+            layer=first.name,
+        )
+    ]
+
+
+def useless(e: Evidence) -> list[Finding]:
+    """Hidden layers that act as a linear map on these rows, and branches that add nothing."""
+    if not e.finite or e.look is None or len(e.sample) < 8:
+        return []
+    taps: dict[str, Any] = {}
+    with np.errstate(all="ignore"):
+        e.model.net.apply(e.model.params, e.sample.X, e.model.state, taps=taps)
+    for name, _ in _residuals(e.model.net):
+        branch, whole = taps.get(f"{name}.layer"), taps.get(name)
+        if branch is not None and whole is not None:
+            share = float(np.sqrt(np.mean(np.square(branch))) / max(float(np.sqrt(np.mean(np.square(whole)))), 1e-30))
+            if share < 1e-3:
+                return [_useless(name, "warning", {"branch over sum": share})]
+    return _straight_layers(e)
+
+
+def _residuals(net: nn.Layer, path: str = "") -> Parts:
+    inner = [(f"{path}.{name}" if path else name, layer) for name, layer in net.children]
+    own: Parts = [(path, net)] if isinstance(net, nn.Residual) else []
+    return own + [part for name, layer in inner for part in _residuals(layer, name)]
+
+
+def _straight_layers(e: Evidence) -> list[Finding]:
+    assert e.look is not None
+    for layer in hidden(e.look):
+        if layer.activation is None or layer.unit_slope is None or layer.units > 512:
+            continue
+        alive = np.asarray(layer.unit_std) > 1e-9
+        if not alive.any():
+            continue
+        rectified = not bounded(e, layer.name)
+        always_open = bool(np.all((np.asarray(layer.unit_open) > 0.999) | ~alive))
+        if rectified and always_open and layer.z.low > 0 and len(e.sample) >= 40:
+            return [_useless(layer.name, "note", {"always open": int(np.sum(alive)), "of": layer.units})]
+    return []
+
+
+def _useless(name: str, severity: str, measured: dict[str, float | int | str]) -> Finding:
+    return Finding(
+        "useless-layer", severity, measured, remedy=f"# leave {name} out: nn.mlp with one hidden layer less", layer=name
+    )
+
+
+# what layers are
+
+
+def hidden(look: Look) -> tuple[LayerLook, ...]:
+    """All layers but the last with weights."""
+    return look.layers[:-1]
+
+
+def bounded(e: Evidence, name: str) -> bool:
+    """Has the activation behind this layer two flat ends?"""
+    layer = activation_behind(e, name)
+    if layer is None or layer.activation.range is None:
+        return False
+    return bool(np.isfinite([layer.activation.range.low, layer.activation.range.high]).all())
+
+
+def activation_behind(e: Evidence, name: str) -> nn.Activate | None:
+    """The activation of a layer with weights."""
+    names = [path for path, _ in e.layers]
+    if name not in names:
+        return None
+    for _, layer in e.layers[names.index(name) + 1 :]:
+        if is_weighted(layer):
+            return None
+        if isinstance(layer, nn.Activate):
+            return layer
+    return None

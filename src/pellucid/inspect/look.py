@@ -1,0 +1,249 @@
+"""One look at a network: every layer in numbers. And many of them: what a `Watch` gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from pellucid.inspect import look_views
+from pellucid.inspect.blocks import Block
+from pellucid.inspect.statistics import Statistics
+
+DEAD = 1e-3
+"""A unit is dead where the slope of its activation is smaller than this for every row."""
+
+Raw = dict[str, Any]
+"""The numbers of a look by name: "loss", "hidden1/a", ..."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayerLook:
+    """A layer with weights, and what follows it until the next such layer.
+
+    `z` is what goes into its activation, `a` what comes out; `dz` and `da` are their adjoints, for one sample (not
+    divided by the number of rows); `dweight` and `dbias` the gradients of the mean loss; `update` what the next step
+    adds to the weights. Without targets there are no gradients (None).
+
+    `saturated` is the share of rows and units where the slope of the activation is below 0.01. For each unit:
+    `unit_mean` and `unit_std` of the activation, `unit_open` (the share of rows where the slope is at least 0.01) and
+    `unit_slope` (the largest slope). `rank` is the effective rank of the activations, (tr C)² / |C|² of their
+    covariances C: 1 if all units say the same, at most their number. `copies` are groups of units that say the same.
+    `norm_shift` and `norm_ratio` compare the batch with the stored statistics of a batch normalisation: the difference
+    of the means in stored deviations, the ratio of the deviations.
+    """
+
+    name: str
+    activation: str | None
+    units: int
+    z: Statistics
+    a: Statistics
+    weight: Statistics
+    unit_mean: Any
+    unit_std: Any
+    rank: float
+    copies: tuple[tuple[int, ...], ...]
+    bias: Statistics | None = None
+    dz: Statistics | None = None
+    da: Statistics | None = None
+    dweight: Statistics | None = None
+    dbias: Statistics | None = None
+    update: Statistics | None = None
+    unit_open: Any = None
+    unit_slope: Any = None
+    norm_shift: float | None = None
+    norm_ratio: float | None = None
+
+    @property
+    def saturated(self) -> float | None:
+        """The share of rows and units where the slope of the activation is below 0.01."""
+        return None if self.unit_open is None else float(1.0 - np.mean(self.unit_open))
+
+    @property
+    def dead(self) -> tuple[int, ...]:
+        """The units through which no gradient passes, whatever the row."""
+        if self.unit_slope is None:
+            return ()
+        return tuple(int(unit) for unit in np.flatnonzero(np.asarray(self.unit_slope) < DEAD))
+
+    @property
+    def update_ratio(self) -> float | None:
+        """The size of the next step over that of the weights."""
+        if self.update is None:
+            return None
+        return self.update.rms / self.weight.rms if self.weight.rms else float("inf")
+
+
+STATISTICS = ("z", "a", "weight", "bias", "dz", "da", "dweight", "dbias", "update")
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One look at a network: after how many steps, on how many rows, and what every layer shows. Print it for a table.
+
+    `columns` are the names of the inputs, the other four vectors their statistics on these rows. `look["hidden1"]` is
+    the layer of that name.
+    """
+
+    step: int
+    epoch: int
+    rows: int
+    layers: tuple[LayerLook, ...]
+    columns: tuple[str, ...]
+    column_mean: Any
+    column_std: Any
+    column_low: Any
+    column_high: Any
+    loss: float | None = None
+    gradient_norm: float | None = None
+
+    def __getitem__(self, name: str) -> LayerLook:
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise KeyError(f"there is no layer {name!r}: there are {', '.join(layer.name for layer in self.layers)}")
+
+    def __str__(self) -> str:
+        return look_views.text(self)
+
+    def __repr__(self) -> str:
+        return look_views.line(self)
+
+    def _repr_html_(self) -> str:
+        return look_views.html(self)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What does not change from look to look: which layers there are, and what the inputs are called."""
+
+    layers: tuple[tuple[str, str | None, int], ...]  # name, activation, units
+    columns: tuple[str, ...]
+
+    @staticmethod
+    def of(watched: tuple[Block, ...], columns: Sequence[str]) -> Sight:
+        return Sight(tuple((block.name, block.label, block.units) for block in watched), tuple(columns))
+
+    def read(self, raw: Mapping[str, Any], step: int, epoch: int, rows: int) -> Look:
+        """The look that these numbers are."""
+        names = ("column_mean", "column_std", "column_low", "column_high")
+        gradient = raw.get("gradient")
+        return Look(
+            step,
+            epoch,
+            rows,
+            tuple(self._layer(raw, *layer) for layer in self.layers),
+            self.columns,
+            loss=float(raw["loss"]) if "loss" in raw else None,
+            gradient_norm=None if gradient is None else float(np.sqrt(gradient)),
+            **dict(zip(names, np.asarray(raw["columns"]), strict=True)),
+        )
+
+    def _layer(self, raw: Mapping[str, Any], name: str, activation: str | None, count: int) -> LayerLook:
+        start = f"{name}/"
+        numbers = {key[len(start) :]: value for key, value in raw.items() if key.startswith(start)}
+        rank, *first = np.asarray(numbers["likeness"]).tolist()
+        units = np.asarray(numbers["units"])
+        slopes = np.asarray(numbers["slopes"])[3] if "slopes" in numbers else None
+        statistics: Any = {key: Statistics.read(numbers[key]) for key in STATISTICS if key in numbers}
+        norms: Any = {key: float(numbers[key]) for key in ("norm_shift", "norm_ratio") if key in numbers}
+        return LayerLook(
+            name,
+            activation,
+            count,
+            unit_mean=units[0],
+            unit_std=units[1],
+            unit_open=np.asarray(numbers["open"])[0] if "open" in numbers else None,
+            unit_slope=slopes,
+            rank=rank,
+            copies=_groups(first),
+            **statistics,
+            **norms,
+        )
+
+
+def _groups(first: list[float]) -> tuple[tuple[int, ...], ...]:
+    """Groups of units that are copies of each other."""
+    members: dict[int, list[int]] = {}
+    for unit, earlier in enumerate(first):
+        members.setdefault(int(earlier), []).append(unit)
+    return tuple(tuple(group) for group in members.values() if len(group) > 1)
+
+
+class Looks(Sequence[Look]):
+    """Looks at one network over a training, in their order; kept as arrays, read when they are asked for."""
+
+    def __init__(self, sight: Sight | None = None) -> None:
+        self.sight = sight or Sight((), ())
+        self.places: list[tuple[int, int, int]] = []  # step, epoch, rows
+        self.raws: list[Raw] = []
+
+    def add(self, raw: Raw, step: int, epoch: int, rows: int) -> None:
+        """One more."""
+        self.places.append((step, epoch, rows))
+        self.raws.append(raw)
+
+    def thin(self) -> None:
+        """Drop every other look."""
+        self.places, self.raws = self.places[::2], self.raws[::2]
+
+    def __len__(self) -> int:
+        return len(self.raws)
+
+    @overload
+    def __getitem__(self, which: int) -> Look: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[Look]: ...
+    def __getitem__(self, which: int | slice) -> Look | list[Look]:
+        if isinstance(which, slice):
+            return [self[i] for i in range(*which.indices(len(self)))]
+        return self.sight.read(self.raws[which], *self.places[which])
+
+    def __iter__(self) -> Iterator[Look]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Looks: none yet>"
+        names = ", ".join(name for name, _, _ in self.sight.layers)
+        return f"<Looks: {len(self)} of {names}; steps {self.places[0][0]} to {self.places[-1][0]}>"
+
+    @property
+    def steps(self) -> Any:
+        """After how many steps each look was taken.   (looks,)"""
+        return np.array([step for step, _, _ in self.places], np.int64)
+
+    def series(self, layer: str, what: str, number: str | None = None) -> Any:
+        """One number of one layer over the looks: `series("hidden1", "a", "std")`, `series("hidden1", "saturated")`.
+
+        NaN where a look has none.   -> (looks,)
+        """
+        values = [getattr(look[layer], what) for look in self]
+        if number is not None:
+            values = [None if value is None else getattr(value, number) for value in values]
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+
+    # in files
+
+    def state(self) -> dict[str, Any]:
+        """All of it as plain data and arrays, for a file."""
+        names = sorted({name for raw in self.raws for name in raw})
+        return {
+            "layers": [list(layer) for layer in self.sight.layers],
+            "columns": list(self.sight.columns),
+            "places": np.array(self.places, np.int64).reshape(-1, 3),
+            "values": {name: np.stack([np.asarray(raw[name]) for raw in self.raws]) for name in names},
+        }
+
+    @staticmethod
+    def restored(state: Mapping[str, Any]) -> Looks:
+        """What `state` described."""
+        layers = tuple(
+            (str(name), label if label is None else str(label), int(n)) for name, label, n in state["layers"]
+        )
+        looks = Looks(Sight(layers, tuple(map(str, state["columns"]))))
+        for i, place in enumerate(np.asarray(state["places"]).tolist()):
+            looks.add({name: np.asarray(values[i]) for name, values in state["values"].items()}, *place)
+        return looks

@@ -1,0 +1,103 @@
+"""Watch: looks at a network all through its training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.amounts import check_whole
+from pellucid.data.rows import Rows
+from pellucid.engine import engine_named
+from pellucid.graph.graph import Graph
+from pellucid.inspect.blocks import blocks
+from pellucid.inspect.look import Looks, Sight
+from pellucid.inspect.subject import column_names
+from pellucid.inspect.taps import tapped
+from pellucid.train import Callback, History
+from pellucid.train.loop.step import float64s, shared
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.run import Run
+
+
+class Watch(Callback):
+    """Look at every layer, every so many steps of a training: a callback for `Model.fit` and all estimators.
+
+    A look is taken ahead of a step, on the batch of that step: what is seen is what that step does. Its statistics are
+    computed by the engine that trains, in a graph of its own, so that the training has the same bits with and without
+    it. `most` limits the memory: when there are so many looks, every other one is dropped and looks come half as often.
+    `columns` are the names of the inputs.
+
+    `watch.looks` are the looks; they are kept in checkpoints, and in the history of the model (`inspect.looks`).
+
+    >>> import numpy as np
+    >>> from pellucid import Model, inspect, nn
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> watch = inspect.Watch(every=10)
+    >>> model = Model(nn.mlp((8,), 1))
+    >>> _ = model.fit(X, X[:, 0], epochs=5, callbacks=[watch], verbose=False)
+    >>> watch.looks
+    <Looks: 5 of hidden1, output; steps 0 to 35>
+    >>> watch.looks.series("hidden1", "a", "std").shape
+    (5,)
+    """
+
+    def __init__(self, every: int = 100, *, most: int = 200, columns: tuple[str, ...] | None = None) -> None:
+        check_whole(every=every)
+        check_whole(2, most=most)
+        self.every, self.most, self.columns = every, most, columns
+        self.reset()
+
+    def reset(self) -> None:
+        self.look_every = self.every
+        self.looks = Looks()
+        self._graphs: dict[int, Graph] = {}
+        self._last: Rows | None = None
+
+    def on_look(self, run: Run, batch: Rows) -> None:
+        self._look(run, batch)
+        self._last = batch
+        if len(self.looks) >= self.most:
+            self.looks.thin()
+            self.look_every *= 2
+
+    def on_fit_end(self, run: Run) -> None:
+        """One more look at the end, on the last batch that was looked at."""
+        if self._last is not None and (not self.looks or self.looks.steps[-1] != run.step):
+            self._look(run, self._last)
+        self._last = None
+        run.history.looks = self.looks.state()
+
+    def _look(self, run: Run, batch: Rows) -> None:
+        state, t = run.steps.view(run), run.step
+        numbers, settings = float64s(run.rule_numbers(t)), run.settings(t)
+        args = ((state.params, state.state, state.rule), batch.arrays, np.int64(t), numbers, settings)
+        with np.errstate(all="ignore"):  # what is not finite is shown as such
+            raw = engine_named(run.steps.engine)(self._graph(run, args), *args)
+        self.looks.add(raw, run.step, run.epoch, len(batch))
+
+    def _graph(self, run: Run, args: tuple[Any, ...]) -> Graph:
+        """The graph of a look, with the number of rows left open; recorded once for equal tasks (and for weights)."""
+        batch = args[1]
+        if len(batch) not in self._graphs:
+            watched = blocks(run.trainer.net, batch[0].shape[1:])
+            self.looks.sight = Sight.of(watched, self.columns or column_names(int(np.prod(batch[0].shape[1:]))))
+            self._graphs[len(batch)] = shared(run.trainer, "look", tapped(run.trainer, watched), args)
+        return self._graphs[len(batch)]
+
+    def meaning(self) -> dict[str, Any]:
+        return {"every": self.every, "most": self.most}
+
+    def state(self) -> dict[str, Any]:
+        return {"every": self.look_every, "looks": self.looks.state()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.look_every, self.looks = int(state["every"]), Looks.restored(state["looks"])
+
+
+def looks(history: History | Mapping[str, Any]) -> Looks:
+    """What a `Watch` saw, out of a history (also of a model that was loaded from a file); none without one."""
+    seen = history.looks if isinstance(history, History) else history
+    return Looks() if seen is None else Looks.restored(seen)
