@@ -100,7 +100,8 @@ def _of_numbers(e: Evidence) -> list[Finding]:
     deviation = 1.4826 * float(np.median(np.abs(residuals - centre)))
     if deviation <= 0 or e.target.shape[1] != 1:
         return []
-    far = np.abs(residuals - centre) > 8.0 * deviation
+    # far beside the other residuals, and beside the target itself: a smooth function that is hard to fit has small ones
+    far = np.abs(residuals - centre) > max(8.0 * deviation, 1.5 * float(np.std(e.target)))
     share = float(far.mean())
     owned = float(np.sum(np.square(residuals[far])) / max(np.sum(np.square(residuals)), 1e-300))
     if not 0.005 < share < 0.25 or far.sum() < 3 or owned < 0.6:

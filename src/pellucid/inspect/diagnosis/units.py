@@ -77,7 +77,8 @@ def symmetric(e: Evidence) -> list[Finding]:
         units = into.shape[1]
         if units < 2 or out.shape[1] != units or not np.isfinite(into).all():
             continue
-        stuck = _copies(into) if _copies(_into(e.fresh, name)) == units and _still(e, into) else 0
+        began_alike = _copies(_into(e.fresh, name)[:-1]) == units  # biases may move: what the next layer weighs them by
+        stuck = _copies(into[:-1]) if began_alike and _still(e, into[:-1]) else 0
         copies = max(_copies(np.concatenate([into, out], axis=0)), stuck)
         if copies / units > worst[0]:
             worst = (copies / units, name, copies, units)
@@ -134,9 +135,8 @@ def dead(e: Evidence) -> list[Finding]:
     at_start = _dead_at_start(e, worst.name)
     cause = _cause_of_death(e, worst, at_start)
     poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
-    severity = "error" if share == 1.0 else "warning" if share >= MANY and (poor or at_start >= MANY) else "note"
-    if share >= 0.25 and poor:
-        severity = "error" if share == 1.0 else "warning"
+    serious = share >= 0.8 * MANY and (poor or at_start >= MANY)
+    severity = "error" if share == 1.0 else "warning" if serious else "note"
     return [
         Finding(
             "dead-units",
