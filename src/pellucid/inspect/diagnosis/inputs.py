@@ -130,7 +130,7 @@ def scale(e: Evidence) -> list[Finding]:
         return []
     sizes = np.sqrt(np.square(mean) + np.square(deviation))[moving]
     size = float(np.sqrt(np.mean(np.square(sizes))))
-    spread = float(sizes.max() / np.median(sizes))
+    spread = float(sizes.max() / np.sort(sizes)[(len(sizes) - 1) // 2])
     centred = float(np.sqrt(np.mean(np.square(deviation[moving]))))
     offset = float(np.median(np.abs(mean[moving]) / deviation[moving]))
     wide = float(deviation[moving].max() / np.median(deviation[moving]))

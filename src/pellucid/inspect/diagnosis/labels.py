@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.inspect.diagnosis import views
-from pellucid.inspect.diagnosis.evidence import Evidence, labels_of
+from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Finding
 from pellucid.inspect.diagnosis.reference import best_reference
 from pellucid.inspect.diagnosis.trials import gain
@@ -29,6 +29,8 @@ def noise(e: Evidence) -> list[Finding]:
 def _of_classes(e: Evidence) -> list[Finding]:
     if e.labels is None or e.behind.beyond(0.1):  # a network that has not learned what is easy: first things first
         return []
+    if e.held_behind is not None and e.held_behind.size < -0.1:
+        return []  # the network knows more of new rows than the reference, whose doubts then say little of the labels
     labels, K = e.labels, max(int(e.labels.max()) + 1, 2)
     target = np.eye(K)[labels]
     best = (e.references if e.target.shape[1] == K else best_reference(_table(e), target))[0]
@@ -38,8 +40,7 @@ def _of_classes(e: Evidence) -> list[Finding]:
     sure, surest = _sure(best.loo, K, CONFIDENT), _sure(best.loo, K, 0.3 * CONFIDENT)
     wrong, still = (best.loo.argmax(axis=1)[rows] != labels[rows] for rows in (sure, surest))
     share, least = _at_least(wrong)
-    own = _own_opinion(e)
-    if least < NOISE or still.mean() < max(0.6 * share, NOISE) or (own is not None and own < NOISE):
+    if least < NOISE or still.mean() < max(0.6 * share, NOISE):
         return []  # near a border between classes mistakes grow rarer with distance; those of people do not
     return [
         Finding(
@@ -77,22 +78,6 @@ def _at_least(wrong: Any) -> tuple[float, float]:
     return share, share - 2.0 * float(np.sqrt(max(share * (1 - share), 1e-4) / len(wrong)))
 
 
-def _own_opinion(e: Evidence) -> float | None:
-    """How often validation rows contradict the network where it is surest; None unless it knows most."""
-    if e.held_behind is None or e.held_behind.size > -0.1:
-        return None
-    if e.held is None or len(e.held) < 40 or not e.model.loss.link.kind.gives_probabilities:
-        return None
-    labels, said = labels_of(e.model.loss, e.held.y), e.said(e.model, e.held.X)
-    if labels is None:
-        return None
-    said = np.concatenate([1.0 - said, said], axis=1) if said.shape[1] == 1 else said
-    if said.shape[1] < 2 or not np.isfinite(said).all():
-        return None
-    sure = _sure(said, said.shape[1], CONFIDENT)
-    return float(np.mean(said.argmax(axis=1)[sure] != labels[sure]))
-
-
 def _of_numbers(e: Evidence) -> list[Finding]:
     """Targets far out of all that the others make likely: a few rows own most of the squared error."""
     residuals = (e.references[0].loo - e.target)[:, 0]
@@ -100,7 +85,8 @@ def _of_numbers(e: Evidence) -> list[Finding]:
     deviation = 1.4826 * float(np.median(np.abs(residuals - centre)))
     if deviation <= 0 or e.target.shape[1] != 1:
         return []
-    far = np.abs(residuals - centre) > 8.0 * deviation
+    # far beside the other residuals, and beside the target itself: a smooth function that is hard to fit has small ones
+    far = np.abs(residuals - centre) > max(8.0 * deviation, 1.5 * float(np.std(e.target)))
     share = float(far.mean())
     owned = float(np.sum(np.square(residuals[far])) / max(np.sum(np.square(residuals)), 1e-300))
     if not 0.005 < share < 0.25 or far.sum() < 3 or owned < 0.6:

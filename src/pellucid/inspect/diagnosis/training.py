@@ -256,7 +256,7 @@ def _too_low(e: Evidence, way: Ways, measured: dict[str, float | int | str], fig
 
 def _flat(e: Evidence, way: Ways, measured: dict[str, float | int | str]) -> list[Finding]:
     """The loss stands still far above what a learner in closed form reaches, and no rate gets it on."""
-    if not e.behind.beyond(0.1) or len(e.curve.loss) < 3:
+    if not e.behind.beyond(0.1) or len(e.curve.loss) < 3 or float(np.mean(e.reference_errors)) > 0.9:
         return []
     if falling(e) > 0.05:
         return []

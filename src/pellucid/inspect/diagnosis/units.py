@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid import nn
+from pellucid.inspect.blocks import blocks
 from pellucid.inspect.diagnosis import views
-from pellucid.inspect.diagnosis.evidence import Evidence
+from pellucid.inspect.diagnosis.evidence import FEW, Evidence
 from pellucid.inspect.diagnosis.finding import Finding
 from pellucid.inspect.diagnosis.remedies import (
     Parts,
@@ -21,11 +22,15 @@ from pellucid.inspect.diagnosis.remedies import (
     with_activations_between,
     with_usual_start,
 )
+from pellucid.inspect.diagnosis.trials import gain
 from pellucid.inspect.look import LayerLook, Look
 from pellucid.train import Model
 
 MANY = 0.5
 """The share of the units of a layer that makes it more than good to know."""
+
+STRAIGHT = 0.01
+"""What straight lines in the place of an activation may cost, in units of what can be learned, if it is hardly used."""
 
 SOME = 0.1
 """And the share from which on it is good to know."""
@@ -77,7 +82,8 @@ def symmetric(e: Evidence) -> list[Finding]:
         units = into.shape[1]
         if units < 2 or out.shape[1] != units or not np.isfinite(into).all():
             continue
-        stuck = _copies(into) if _copies(_into(e.fresh, name)) == units and _still(e, into) else 0
+        began_alike = _copies(_into(e.fresh, name)[:-1]) == units  # biases may move: what the next layer weighs them by
+        stuck = _copies(into[:-1]) if began_alike and _still(e, into[:-1]) else 0
         copies = max(_copies(np.concatenate([into, out], axis=0)), stuck)
         if copies / units > worst[0]:
             worst = (copies / units, name, copies, units)
@@ -134,9 +140,8 @@ def dead(e: Evidence) -> list[Finding]:
     at_start = _dead_at_start(e, worst.name)
     cause = _cause_of_death(e, worst, at_start)
     poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
-    severity = "error" if share == 1.0 else "warning" if share >= MANY and (poor or at_start >= MANY) else "note"
-    if share >= 0.25 and poor:
-        severity = "error" if share == 1.0 else "warning"
+    serious = share >= 0.8 * MANY and (poor or at_start >= MANY)
+    severity = "error" if share == 1.0 else "warning" if serious else "note"
     return [
         Finding(
             "dead-units",
@@ -282,17 +287,25 @@ def _residuals(net: nn.Layer, path: str = "") -> Parts:
 
 
 def _straight_layers(e: Evidence) -> list[Finding]:
-    assert e.look is not None
-    for layer in hidden(e.look):
-        if layer.activation is None or layer.unit_slope is None or layer.units > 512:
+    """Layers whose activations could be straight lines: put such lines in their places, and ask for the loss."""
+    inner = [block for block in blocks(e.model.net, e.model.features)[:-1] if block.activation is not None]
+    if len(e.sample) < FEW or not e.learned.beyond(0.2):
+        return []
+    for block in inner:
+        taps: dict[str, Any] = {}
+        e.model.net.apply(e.model.params, e.sample.X, e.model.state, taps=taps)
+        z, a = (np.asarray(taps[name], np.float64) for name in (block.z, block.a))
+        if z.shape != a.shape or z.ndim != 2:
             continue
-        alive = np.asarray(layer.unit_std) > 1e-9
-        if not alive.any():
-            continue
-        rectified = not bounded(e, layer.name)
-        always_open = bool(np.all((np.asarray(layer.unit_open) > 0.999) | ~alive))
-        if rectified and always_open and layer.z.low > 0 and len(e.sample) >= 40:
-            return [_useless(layer.name, "note", {"always open": int(np.sum(alive)), "of": layer.units})]
+        centred = z - z.mean(axis=0)
+        slope = np.sum(centred * a, axis=0) / np.maximum(np.sum(np.square(centred), axis=0), 1e-30)
+        line = a.mean(axis=0) + slope * centred
+        moved = {block.a: (line - a).astype(e.model.dtype)}
+        scores, _ = e.model.net.apply(e.model.params, e.sample.X, e.model.state, probes=moved)
+        losses = np.asarray(e.model.loss.per_sample(scores, e.sample.y), np.float64)
+        lost = gain(losses, e.losses, e.unit).size
+        if lost < STRAIGHT and (len(inner) > 1 or abs(lost) < 1e-6):
+            return [_useless(block.name, "note", {"lost by straight lines": lost, "units": block.units})]
     return []
 
 
