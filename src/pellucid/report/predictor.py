@@ -26,7 +26,7 @@ class Predictor:
     """
 
     thing: Any
-    estimator: Any
+    estimator: BaseEstimator
     models: tuple[Model, ...]
     classes: tuple[Any, ...] = ()
     several: bool = False
