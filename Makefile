@@ -18,9 +18,10 @@ demo: $(VENV)/installed
 	@$(BIN)/python -m pellucid demo
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
-# a named part of the tests (tests/lowest.py) with the lowest version of every package that pyproject.toml allows
+# a named part of the tests (tests/lowest.py) with the lowest version of every package that pyproject.toml allows, and
+# the share of lines that this part runs
 $(LOWEST)/installed: pyproject.toml tests/lowest.py
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python tests/lowest.py versions > $(LOWEST)/versions.txt
@@ -29,7 +30,8 @@ $(LOWEST)/installed: pyproject.toml tests/lowest.py
 
 test-lowest: $(LOWEST)/installed
 	@cat $(LOWEST)/versions.txt
-	$(LOWEST)/bin/python -m pytest -n auto -p no:cacheprovider $$($(LOWEST)/bin/python tests/lowest.py tests)
+	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider --cov --cov-report= $$($(LOWEST)/bin/python tests/lowest.py tests)
+	@$(LOWEST)/bin/coverage report | tail -1
 
 # all tests, with the share of lines that they run; from Python 3.12 on it costs next to nothing (sys.monitoring)
 CORE := import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")

@@ -25,14 +25,19 @@ CASES: dict[str, tuple[str, ...]] = {
     "numba": ("engine/native/test_program.py", "engine/native/test_cache.py", "train/test_native.py"),
     "rich": ("train/test_progress.py", "test_package.py"),
     "safetensors": ("train/test_files.py", "train/test_config.py"),
-    "scikit-learn": ("estimators/test_checks.py", "estimators/test_parity.py", "estimators/test_storage.py"),
+    "scikit-learn": (
+        "estimators/test_checks.py",
+        "estimators/test_parity.py",
+        "estimators/test_storage.py",
+        "report/test_numbers.py",
+    ),
     "pandas": ("estimators/test_tables.py", "test_datasets.py"),
     "threadpoolctl": ("train/test_native.py", "train/test_side_by_side.py"),
     "platformdirs": ("engine/native/test_cache.py",),
     "narwhals": ("estimators/test_tables.py",),
     "sympy": ("lab/test_derivatives.py",),
     "optuna": ("estimators/test_tune.py",),
-    "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py"),
+    "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py", "report/test_plots.py"),
     "pytest": ("test_package.py",),
     "pytest-xdist": ("test_package.py",),  # runs all of them
     "pytest-cov": ("test_package.py",),  # measures all of them
