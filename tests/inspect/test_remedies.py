@@ -14,7 +14,7 @@ def test_settings_are_read_from_a_remedy():
 
 
 def test_remedies_bring_quantities_back_and_better_predictions():
-    """Of every other fault, where it is named; docs/make_diagnosis_figures.py tries all. One worker trains the cases."""
+    """Of every other fault, where it is named (docs/make_diagnosis_figures.py tries all); one worker trains them."""
     failures = {case.name: failure(case) for case in BROKEN[::2]}
     tried = {name: words for name, words in failures.items() if words is not None}
     told = "\n".join(f"{name}: {words}" for name, words in tried.items() if words)
