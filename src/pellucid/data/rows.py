@@ -15,6 +15,7 @@ import numpy as np
 
 from pellucid.data import chunks
 from pellucid.data.inputs import as_inputs, refuse_containers
+from pellucid.data.splits import evenly
 from pellucid.data.weights import in_reach
 from pellucid.errors import DataWarning, ShapeError
 from pellucid.nn.losses.loss import Loss, sample_weights
@@ -54,6 +55,10 @@ class Rows:
 
     def take(self, index: Any) -> Rows:
         return Rows(self.X[index], self.y[index], None if self.weights is None else self.weights[index])
+
+    def some(self, most: int) -> Rows:
+        """At most so many rows, evenly taken."""
+        return self if len(self) <= most else self.take(evenly(len(self), most))
 
     def count(self, size: int) -> int | None:
         """The number of batches of an epoch."""

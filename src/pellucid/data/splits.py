@@ -71,6 +71,15 @@ def by_number(held: Any, n: int) -> tuple[Any, Any]:
     return np.setdiff1d(np.arange(n), held), held
 
 
+def evenly(count: int, most: int) -> Array:
+    """At most so many numbers of rows, evenly taken, in their order.
+
+    >>> evenly(10, 4).tolist(), evenly(3, 4).tolist()
+    ([0, 3, 6, 9], [0, 1, 2])
+    """
+    return np.linspace(0, count - 1, min(most, count)).astype(np.int64)
+
+
 def take_rows(data: Any, rows: Any) -> Any:
     """These rows of an array or a data frame."""
     return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]

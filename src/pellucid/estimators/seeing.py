@@ -10,13 +10,13 @@ import numpy as np
 
 from pellucid.data.samples import Samples
 from pellucid.data.sparse import dense
+from pellucid.data.splits import evenly
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.fitted import Fitted
-from pellucid.inspect.subject import Subject, column_names
 from pellucid.train import Model
 
 if TYPE_CHECKING:
-    from pellucid.inspect import Diagnosis
+    from pellucid.inspect import Diagnosis, Subject
 
 MOST = 4096
 """Rows of a fit that are kept in memory for `diagnose`, at most."""
@@ -39,8 +39,7 @@ def remember(model: Model, rows: Samples, held: Samples | None) -> None:
 
 
 def _some(rows: Samples) -> Samples:
-    places = np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(np.int64)
-    return rows.take(places)
+    return rows.take(evenly(len(rows), MOST))
 
 
 class Shown(Protocol):
@@ -58,11 +57,26 @@ class Shown(Protocol):
 class Encoded:
     """An estimator whose rows are already as the network takes them."""
 
-    subject: Subject
+    estimator: Shown
 
-    def inspected(self, X: ArrayLike, y: ArrayLike = None) -> Subject:
-        it = self.subject
-        return Subject(it.model, dense(X).astype(it.model.dtype), y, it.columns, it.classes, it.whole)
+    def inspected(self, X: Matrix, y: Array | None = None) -> Subject:
+        return subject_of(self.estimator, X, y)
+
+
+def subject_of(estimator: Shown, X: Matrix, y: Array | None) -> Subject:
+    """The network of an estimator, and rows as it takes them."""
+    from pellucid.inspect.subject import Subject
+
+    fitted = estimator.fitted
+    classes = getattr(fitted.target, "classes", None)
+    return Subject(
+        fitted.model,
+        dense(X).astype(fitted.model.dtype),
+        y,
+        estimator.network_columns(),
+        None if classes is None else tuple(classes.tolist()),
+        estimator,
+    )
 
 
 class Sees:
@@ -70,6 +84,8 @@ class Sees:
 
     def network_columns(self: Shown) -> tuple[str, ...]:
         """The names of the columns that the network takes."""
+        from pellucid.inspect.subject import column_names
+
         names = getattr(self, "feature_names_in_", None)
         count = self.fitted.model.features[0]
         return column_names(count) if names is None else tuple(str(name) for name in names)
@@ -79,23 +95,12 @@ class Sees:
 
         X (n, features) and y (n,) or None are as in `fit`.
         """
-        fitted = self.fitted
-        rows: Array = dense(self.network_rows(X)).astype(fitted.model.dtype)
-        target = fitted.target
-        encoded: Array | None = None
-        if y is not None:
-            labels = np.asarray(y)
-            target.check(labels)
-            encoded = target.encode(labels)
-        classes = getattr(target, "classes", None)
-        return Subject(
-            fitted.model,
-            rows,
-            encoded,
-            self.network_columns(),
-            None if classes is None else tuple(classes.tolist()),
-            self,
-        )
+        target, rows = self.fitted.target, self.network_rows(X)
+        if y is None:
+            return subject_of(self, rows, None)
+        labels = np.asarray(y)
+        target.check(labels)
+        return subject_of(self, rows, target.encode(labels))
 
     def diagnose(
         self: Shown, X: ArrayLike = None, y: ArrayLike = None, *, validation: tuple[ArrayLike, ArrayLike] | None = None
@@ -123,18 +128,8 @@ class Sees:
                 f"{type(self).__name__}.diagnose() has no rows to look at: they are kept in memory after fit alone, "
                 "not in files, pickles or copies. Write diagnose(X, y) with the rows that it was trained on"
             )
-        fitted = self.fitted
-        classes = getattr(fitted.target, "classes", None)
-        it = Subject(
-            fitted.model,
-            seen.rows.X,
-            seen.rows.target,
-            self.network_columns(),
-            None if classes is None else tuple(classes.tolist()),
-            self,
-        )
         held = None if seen.held is None else (seen.held.X, seen.held.target)
-        return diagnose(Encoded(it), seen.rows.X, seen.rows.target, validation=held)
+        return diagnose(Encoded(self), seen.rows.X, seen.rows.target, validation=held)
 
 
 def told(estimator: Sees, verbose: object) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.autodiff import jvp
 from pellucid.nn.activations.layers import Activate, Mixed
-from pellucid.nn.layers.compose import Sequential
+from pellucid.nn.dimensions import innermost
 from pellucid.nn.layers.context import Context
 from pellucid.nn.layers.layer import Features, Layer, within
 from pellucid.nn.layers.normalization import BatchNorm
@@ -69,7 +69,7 @@ class Block:
 def blocks(net: Layer, features: Features) -> tuple[Block, ...]:
     """The blocks of a network, in the order of its layers."""
     in_order: list[Block] = []
-    for name, layer, inside in _layers("", net, features):
+    for name, layer, inside in innermost(net, features):
         shapes = {key: parameter.shape for key, parameter in layer.parameters(inside).items()}
         if "weight" in shapes:
             in_order.append(Block(name, layer, layer.output(inside)[-1], "bias" in shapes))
@@ -78,16 +78,3 @@ def blocks(net: Layer, features: Features) -> tuple[Block, ...]:
         elif in_order and isinstance(layer, BatchNorm) and in_order[-1].norm is None:
             in_order[-1] = replace(in_order[-1], norm=name)
     return tuple(in_order)
-
-
-def _layers(name: str, layer: Layer, features: Features) -> list[tuple[str, Layer, Features]]:
-    """The innermost layers under their names, each with the shape of a sample that goes into it."""
-    if not layer.children:
-        return [(name, layer, features)]
-    innermost: list[tuple[str, Layer, Features]] = []
-    inside = features
-    for part, child in layer.children:
-        innermost += _layers(f"{name}.{part}" if name else part, child, inside)
-        if isinstance(layer, Sequential):
-            inside = child.output(inside)
-    return innermost

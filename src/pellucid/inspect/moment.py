@@ -10,6 +10,7 @@ import numpy as np
 from pellucid.amounts import check_whole
 from pellucid.data.chunks import CHUNK
 from pellucid.data.rows import Rows, prepared_rows
+from pellucid.data.splits import evenly
 from pellucid.inspect.blocks import Block, blocks
 from pellucid.inspect.look import LayerLook, Look, Sight
 from pellucid.inspect.subject import Subject, must_have_parameters, subject
@@ -45,7 +46,7 @@ def look_at(it: Subject, rows: int = 4096) -> Look:
     must_have_parameters(it.model, "inspect.run")
     watched = blocks(it.model.net, it.model.features)
     sight = Sight.of(watched, it.columns)
-    places = np.linspace(0, len(it.X) - 1, min(rows, len(it.X))).astype(np.int64)
+    places = evenly(len(it.X), rows)
     with np.errstate(all="ignore"):  # what is not finite is shown as such
         if it.y is None:
             task = next_step(it, Rows(it.X[:1], None))
@@ -53,11 +54,11 @@ def look_at(it: Subject, rows: int = 4096) -> Look:
         else:
             prepared = prepared_rows(it.X, it.y, None, it.loss, it.model.outputs, it.model.dtype)
             batch = prepared.take(places)
-            task = next_step(it, Rows(batch.X, batch.y))
+            task = next_step(it, batch)
             state, t = task.now, task.step
             numbers = float64s(task.rule_numbers(t)), task.settings(t)
             now = (state.params, state.state, state.rule)
-            raw = tapped(task.trainer, watched)(now, (batch.X, batch.y), np.int64(t), *numbers)
+            raw = tapped(task.trainer, watched)(now, batch.arrays, np.int64(t), *numbers)
         look = sight.read(raw, task.step, task.epoch, len(places))
         return look if len(places) == len(it.X) else replace(look, layers=_over_all_rows(it, watched, look))
 

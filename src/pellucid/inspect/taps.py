@@ -31,7 +31,7 @@ def tapped(trainer: Trainer, watched: tuple[Block, ...]) -> Callable[..., Any]:
     def look(now: Any, batch: Any, t: Any, numbers: Arrays, settings: Arrays) -> Arrays:
         params, state, rule = now
         shapes: Arrays = {}
-        trainer.cost((params, state), batch, t, settings, shapes)  # never computed: only its shapes are used
+        trainer.cost((params, state), batch, t, settings, shapes)  # for shapes alone: a recorded look leaves it out
         names = dict.fromkeys(name for block in watched for name in (block.z, block.a))
         probes = {name: np.zeros_like(shapes[name]) for name in names}
 

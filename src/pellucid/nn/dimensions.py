@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +89,12 @@ def summary(net: Layer, features: Any) -> Summary:
     2 layers, 26 parameters
     """
     shape = sample_shape(features)
-    rows: list[Row] = []
-    _walk("", net, shape, rows)
-    return Summary(shape, tuple(rows))
+    return Summary(shape, tuple(_row(*layer) for layer in innermost(net, shape)))
+
+
+def _row(name: str, layer: Layer, features: Features) -> Row:
+    shapes = {key: parameter.shape for key, parameter in layer.parameters(features).items()}
+    return Row(name, brief(layer), layer.output(features), shapes)
 
 
 def count_parameters(net: Layer, features: Any) -> int:
@@ -103,18 +107,14 @@ def count_parameters(net: Layer, features: Any) -> int:
     return sum(int(np.prod(parameter.shape)) for parameter in net.parameters(sample_shape(features)).values())
 
 
-def _walk(name: str, layer: Layer, features: Features, rows: list[Row]) -> None:
-    """Rows of the innermost layers, in order."""
-    if not layer.children:
-        shapes = {key: parameter.shape for key, parameter in layer.parameters(features).items()}
-        rows.append(Row(name, brief(layer), layer.output(features), shapes))
-        return
-    sequential = isinstance(layer, Sequential)
-    inside = features
-    for part, child in layer.children:
-        _walk(f"{name}.{part}" if name else part, child, inside, rows)
-        if sequential:
-            inside = child.output(inside)
+def innermost(net: Layer, features: Features, name: str = "") -> Iterator[tuple[str, Layer, Features]]:
+    """The innermost layers in order, each with its name and the shape of a sample that goes into it."""
+    if not net.children:
+        yield name, net, features
+    for part, child in net.children:
+        yield from innermost(child, features, f"{name}.{part}" if name else part)
+        if isinstance(net, Sequential):
+            features = child.output(features)
 
 
 def outline(net: Layer, features: Features = ()) -> str:

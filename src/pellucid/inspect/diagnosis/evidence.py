@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.rows import Rows, prepared_rows
+from pellucid.data.splits import evenly
 from pellucid.inspect.diagnosis.chance import chance_losses, floor_losses
 from pellucid.inspect.diagnosis.reference import Reference, best_reference
 from pellucid.inspect.diagnosis.remedies import innermost, is_weighted, nominal_rate
-from pellucid.inspect.diagnosis.sampling import places, subset, taken
 from pellucid.inspect.diagnosis.trials import Gain, Laboratory, gain
 from pellucid.inspect.look import Look
 from pellucid.inspect.moment import look_at
@@ -98,7 +98,7 @@ class Evidence:
         if held is not None and self.rows is not None:
             try:
                 every = prepared_rows(held[0], held[1], None, it.loss, it.model.outputs, it.model.dtype)
-                self.held = taken(every, ROWS)
+                self.held = every.some(ROWS)
             except (ValueError, TypeError):  # rows to check by that do not fit: judged without them
                 self.held = None
 
@@ -124,7 +124,7 @@ class Evidence:
     def sample(self) -> Rows:
         """Rows that are looked at."""
         assert self.rows is not None
-        return taken(self.rows, ROWS)
+        return self.rows.some(ROWS)
 
     @cached_property
     def layers(self) -> list[tuple[str, Layer]]:
@@ -305,7 +305,7 @@ class Evidence:
 
     def _look(self, model: Model) -> Look | None:
         numbers = sum(int(np.size(array)) for array in model.params.values())
-        index = places(len(self.it.X), int(np.clip(LOOKED / max(numbers, 1), FEWEST, ROWS)))
+        index = evenly(len(self.it.X), int(np.clip(LOOKED / max(numbers, 1), FEWEST, ROWS)))
         it = Subject(model, self.it.X[index], np.asarray(self.it.y)[index], self.columns)
         try:
             with np.errstate(all="ignore"):
@@ -353,7 +353,7 @@ class Evidence:
         if len(every) >= FEW:
             order = np.random.default_rng(0).permutation(len(every))
             cut = int(0.7 * len(every))
-            inside, outside = subset(every, order[:cut]), subset(every, order[cut:])
+            inside, outside = every.take(order[:cut]), every.take(order[cut:])
         if self.held is not None:
             outside = self.held
         return Laboratory(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pellucid import nn
+from pellucid.data.splits import evenly
 from pellucid.inspect.diagnosis import views
 from pellucid.inspect.diagnosis.chance import blind_losses
 from pellucid.inspect.diagnosis.evidence import Evidence
@@ -22,7 +23,6 @@ from pellucid.inspect.diagnosis.remedies import (
     without_decay,
     without_noise,
 )
-from pellucid.inspect.diagnosis.sampling import places
 from pellucid.inspect.diagnosis.trials import gain
 from pellucid.train import Model
 
@@ -244,7 +244,7 @@ def stale(e: Evidence) -> list[Finding]:
 def mended_statistics(e: Evidence) -> Model:
     """The same model with the statistics of these rows."""
     mended = variant(e.model)
-    index = places(len(e.it.X), 20_000)
+    index = evenly(len(e.it.X), 20_000)
     with np.errstate(all="ignore"):
         mended.params, mended.state = nn.population_statistics(
             e.model.net, nn.Variables(dict(e.model.params), dict(e.model.state)), [e.it.X[index]]

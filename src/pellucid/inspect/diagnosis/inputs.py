@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data.splits import evenly
 from pellucid.inspect.diagnosis import views
 from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Finding
 from pellucid.inspect.diagnosis.remedies import afresh, standardising, variant
-from pellucid.inspect.diagnosis.sampling import places
 from pellucid.inspect.diagnosis.trials import gain
 from pellucid.train import Model
 
@@ -73,7 +73,7 @@ def constant(e: Evidence) -> list[Finding]:
 
 def duplicate(e: Evidence) -> list[Finding]:
     """Columns that say the same: copies, or copies in other units. Rare accidents of few rows do not count."""
-    X = e.flat[places(len(e.flat), 2000)]
+    X = e.flat[evenly(len(e.flat), 2000)]
     n, d = X.shape
     if n < 8 or d < 2:
         return []

@@ -25,7 +25,6 @@ from pellucid.inspect.diagnosis.remedies import (
     with_usual_start,
     without_noise,
 )
-from pellucid.inspect.diagnosis.sampling import subset
 from pellucid.inspect.diagnosis.stepper import trained
 from pellucid.inspect.diagnosis.targets import scale as target_scale
 from pellucid.inspect.diagnosis.threads import one_thread
@@ -117,7 +116,7 @@ def _few(e: Evidence) -> Rows:
     if e.classifies and e.labels is not None:
         firsts = np.unique(e.labels[order], return_index=True)[1]
         order = np.concatenate([order[firsts], np.delete(order, firsts)])
-    return subset(rows, order[:FEW_ROWS])
+    return rows.take(order[:FEW_ROWS])
 
 
 def signals(start: Start) -> list[Finding]:

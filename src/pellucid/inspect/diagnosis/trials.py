@@ -12,7 +12,6 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.inspect.diagnosis.remedies import scaled_rate, variant
-from pellucid.inspect.diagnosis.sampling import taken
 from pellucid.inspect.diagnosis.stepper import Trained, trained
 from pellucid.train import Model
 
@@ -111,7 +110,7 @@ class Laboratory:
         self.steps = int(np.clip(seconds / (8.0 * step), 16, 120))
         self.costly = self.steps < 40
         if self.costly:  # looking at many rows would cost more than learning from a few
-            self.inside, self.outside = taken(inside, FEWER), taken(outside, FEWER)
+            self.inside, self.outside = inside.some(FEWER), outside.some(FEWER)
             self.batch = min(self.batch, FEWER)
         self.now = self.judged(model)
         self._memory: dict[Any, Outcome] = {}
