@@ -13,6 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart with every kind of colour vision, and in grey
 BLUE, ORANGE, GREEN, PINK, SKY, YELLOW = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
@@ -38,6 +39,12 @@ def pyplot() -> Any:
 def axes(ax: Axes | None = None, size: tuple[float, float] = (6.4, 3.8)) -> Axes:
     """The given axes, or new ones in a figure of this size (inches); with a light grid and two spines."""
     return plain(pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax)
+
+
+def figure_of(axes: Any) -> Figure:
+    """The whole figure that axes, or the first of several, are part of."""
+    whole: Figure = np.ravel(axes)[0].figure.figure
+    return whole
 
 
 def grid(

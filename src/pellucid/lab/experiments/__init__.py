@@ -1,0 +1,1 @@
+"""One experiment of the lectures in each file; the file has its name."""
