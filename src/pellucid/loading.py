@@ -12,9 +12,22 @@ from pellucid.train.files.container import kind_of
 def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Any:
     """A model (`Model.save`) or an estimator (`MLPClassifier.save`, tables and ensembles too) from its file.
 
-    Layers, activations, losses and functions of one's own are given by name in `custom`; nothing in the file is
-    executed.
+    Nothing in the file is executed.
 
+    Parameters
+    ----------
+    path : str | PathLike
+        of the file
+    custom : Mapping[str, Any] | None
+        layers, activations, losses and functions of one's own, by name
+
+    Returns
+    -------
+    Model or estimator
+        as it was saved
+
+    Examples
+    --------
     >>> import numpy as np, tempfile, pathlib
     >>> from pellucid import Model, nn
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.pel"

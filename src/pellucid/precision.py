@@ -11,6 +11,20 @@ def like(value: Any, array: Any) -> Any:
     Compute with settings first, in their own precision, and cast last: `like(1 - beta, w)`. Python numbers pass
     through, they have no dtype.
 
+    Parameters
+    ----------
+    value : number or array
+        to be cast
+    array : array
+        whose dtype is taken
+
+    Returns
+    -------
+    number or array
+        the value
+
+    Examples
+    --------
     >>> import numpy as np
     >>> like(np.float64(0.1), np.ones(2, np.float32)).dtype, like(0.1, np.ones(2, np.float32))
     (dtype('float32'), 0.1)

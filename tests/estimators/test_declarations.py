@@ -36,7 +36,7 @@ def test_all_that_is_declared_is_in_signature_parameters_and_help(kind: Any) -> 
     assert {name: one.default for name, one in signature.items()} == {n: p.default for n, p in kind.declared.items()}
     assert kind().get_params(deep=False) == {name: one.default for name, one in kind.declared.items()}
     assert [name for name, one in kind.declared.items() if not one.doc] == []
-    assert [name for name in kind.declared if f"    {name} (default " not in kind.__doc__] == []
+    assert [name for name in kind.declared if f"    {name} : " not in kind.__doc__] == []
     check_parameters(kind())  # every default is one that may be
 
 
@@ -94,7 +94,7 @@ def test_declarations_of_base_classes_come_first() -> None:
     assert (penny.name, penny.year, penny.chance) == ("cent", 1850, 0.5)
     with pytest.raises(ValueError, match=r"Penny: chance is a number in \[0, 1\), got 3"):
         check_parameters(Penny(chance=3))
-    assert "chance (default 0.5): of heads" in str(Coin.__doc__)
+    assert "chance : float, default 0.5\n        of heads" in str(Coin.__doc__)
 
 
 @pytest.mark.parametrize("kind", [Marked, Copied])

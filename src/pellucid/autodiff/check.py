@@ -41,6 +41,27 @@ def check_grads(
     argument. Kinks, such as that of ReLU, are no errors: near one the steps become smaller, and at one the derivative
     is checked at a point nearby (forward against reverse mode also at the point itself).
 
+    Parameters
+    ----------
+    f : Callable
+        a function of arrays, or of nests of them
+    args : sequence
+        the arguments to check at, nested arrays; they are taken to float64
+    order : int
+        the highest order that is checked
+    modes : Sequence[str]
+        which modes: "forward", "reverse"
+    rtol : float
+        how far derivatives and differences may be apart, as a share
+    adjoint_rtol : float
+        how far forward and reverse mode may be apart, as a share
+    step : float
+        the first step of the differences
+    seed : int
+        of the random directions
+
+    Examples
+    --------
     >>> import numpy as np
     >>> check_grads(lambda x, y: np.sum(np.tanh(x) * y), (np.ones(3), np.arange(3.0)), order=3)
     """

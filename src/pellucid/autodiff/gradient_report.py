@@ -90,12 +90,33 @@ def gradient_report(
     step: float = 1e-3,
     seed: int = 0,
 ) -> GradientReport:
-    """Gradients by reverse mode against difference quotients, argument by argument (nested arrays, taken to float64).
+    """Gradients by reverse mode against difference quotients, argument by argument.
 
-    Of each argument at most `entries` entries are looked at, drawn by `seed`. Near a kink the steps become smaller; an
-    entry at a kink has no derivative to compare with: it is counted and left out. A function that returns an array is
-    looked at in a random direction of its results.
+    Near a kink the steps become smaller; an entry at a kink has no derivative to compare with: it is counted and
+    left out. A function that returns an array is looked at in a random direction of its results.
 
+    Parameters
+    ----------
+    f : Callable
+        a function of arrays, or of nests of them
+    args : sequence
+        the arguments to look at, nested arrays; they are taken to float64
+    entries : int
+        entries of each argument that are looked at, at most
+    rtol : float
+        how far derivatives and differences may be apart, as a share
+    step : float
+        the first step of the differences
+    seed : int
+        draws the entries and the direction
+
+    Returns
+    -------
+    GradientReport
+        print it; `agrees`, and a row for each argument by its name
+
+    Examples
+    --------
     >>> import numpy as np
     >>> report = gradient_report(lambda w, b: np.sum(np.maximum(w + b, 0)), (np.array([1.0, -2.0, -0.5]), 0.5))
     >>> report.agrees, report["[0]"].kinks, report["[1]"].kinks

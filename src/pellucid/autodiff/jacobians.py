@@ -17,10 +17,26 @@ from pellucid.graph.core.tree import unflatten
 def jacobian(f: Callable[..., Any], argnums: int = 0, mode: str = "auto") -> Callable[..., Any]:
     """All partial derivatives.   f: shape (n...) -> (m...)  gives  (m..., n...)
 
-    "forward" pushes one unit tangent for each input element, "reverse" pulls one unit adjoint for each output
-    element, "auto" takes the mode with fewer passes. The function itself runs once. Where argument or result are
-    nested, so is the Jacobian: the structure of the result, and in each place the structure of the argument.
+    The function itself runs once. Where argument or result are nested, so is the Jacobian: the structure of the
+    result, and in each place the structure of the argument.
 
+    Parameters
+    ----------
+    f : Callable
+        a function of arrays, or of nests of them
+    argnums : int
+        the argument to differentiate by, by number
+    mode : str
+        "forward" pushes one unit tangent for each input element, "reverse" pulls one unit adjoint for each output
+        element, "auto" takes the mode with fewer passes
+
+    Returns
+    -------
+    Callable
+        a function of the same arguments that gives the Jacobian, (m..., n...)
+
+    Examples
+    --------
     >>> import numpy as np
     >>> jacobian(lambda x: np.array([1.0, 2.0]) * x)(np.array([3.0, 4.0]))
     array([[1., 0.],
@@ -83,6 +99,20 @@ def _join(parts: list[Any], axis: int, y: Any, x: Any) -> Any:
 def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """Second derivatives of a scalar function, forward over reverse.   f: (n...) -> ()  gives  (n..., n...)
 
+    Parameters
+    ----------
+    f : Callable
+        a function that returns one number
+    argnums : int
+        the argument to differentiate by, by number
+
+    Returns
+    -------
+    Callable
+        a function of the same arguments that gives the second derivatives, (n..., n...)
+
+    Examples
+    --------
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
     array([[6., 2.],
@@ -94,8 +124,22 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
     """The Hessian times a vector, at the price of about two gradients, without the Hessian.
 
-    `v` has the structure and shapes of `x`.
+    Parameters
+    ----------
+    f : Callable
+        a function of one argument that returns one number
+    x : array or nest
+        where
+    v : array or nest
+        the vector, in the structure and shapes of `x`
 
+    Returns
+    -------
+    array or nest
+        H(x) v, in the structure and shapes of `x`
+
+    Examples
+    --------
     >>> import numpy as np
     >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([1.0, 3.0]), np.array([1.0, 0.0]))
     array([6., 2.])

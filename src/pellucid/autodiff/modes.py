@@ -166,9 +166,25 @@ def value_and_grad(
 ) -> Callable[..., Any]:
     """The value of a scalar function and its gradient, in one forward and one backward pass.
 
-    `argnums` names the arguments to differentiate by (nested dicts, lists and tuples of arrays are welcome; the
-    gradient has their structure). With `has_aux` the function returns `(loss, anything)`, and so does the result.
+    Parameters
+    ----------
+    f : Callable
+        a function that returns one number
+    argnums : int | Sequence[int]
+        the arguments to differentiate by; nested dicts, lists and tuples of arrays are welcome
+    has_aux : bool
+        the function returns `(loss, anything)`, and so does the result
+    warn : bool
+        warn where the result does not depend on an argument
 
+    Returns
+    -------
+    Callable
+        a function of the same arguments that gives (value, gradient); the gradient has the structure of the
+        argument, a tuple of them where `argnums` is a sequence
+
+    Examples
+    --------
     >>> import numpy as np
     >>> value, slope = value_and_grad(lambda x: x**3)(2.0)
     >>> float(value), float(slope)
@@ -246,6 +262,24 @@ def grad(
 ) -> Callable[..., Any]:
     """The gradient of a scalar function, by reverse mode. See `value_and_grad`.
 
+    Parameters
+    ----------
+    f : Callable
+        a function that returns one number
+    argnums : int | Sequence[int]
+        the arguments to differentiate by, by number
+    has_aux : bool
+        the function returns `(loss, anything)`, and the result is `(gradient, anything)`
+    warn : bool
+        warn where the result does not depend on an argument
+
+    Returns
+    -------
+    Callable
+        a function of the same arguments that gives the gradient, in the structure of the argument
+
+    Examples
+    --------
     >>> import numpy as np
     >>> f = lambda x1, x2: np.log(x1) + x1 * x2 - np.sin(x2)
     >>> [round(float(g), 3) for g in grad(f, argnums=(0, 1))(2.0, 5.0)]
@@ -264,6 +298,22 @@ def grad(
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Forward mode: f(x) and its directional derivative J v, in one pass.
 
+    Parameters
+    ----------
+    f : Callable
+        a function of arrays, or of nests of them
+    primals : sequence
+        the arguments
+    tangents : sequence
+        the direction: one entry for each argument, of its structure and shapes
+
+    Returns
+    -------
+    tuple
+        f(x), and J v in the structure of f(x)
+
+    Examples
+    --------
     >>> import numpy as np
     >>> y, dy = jvp(lambda x: x**3, (2.0,), (1.0,))
     >>> float(y), float(dy)
@@ -292,8 +342,21 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Reverse mode: f(x) and the function that takes adjoints of the output to adjoints of the arguments.
 
-    The returned function can be called many times; it gives one entry for each argument.
+    Parameters
+    ----------
+    f : Callable
+        a function of arrays, or of nests of them
+    *primals
+        the arguments
 
+    Returns
+    -------
+    tuple
+        f(x), and a function of an adjoint (structure of f(x)); it gives one entry for each argument, and can be
+        called many times
+
+    Examples
+    --------
     >>> import numpy as np
     >>> y, pull = vjp(lambda a, b: a * b, 3.0, 4.0)
     >>> [float(d) for d in pull(1.0)]

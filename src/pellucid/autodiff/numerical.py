@@ -17,9 +17,25 @@ SCHEMES = {"forward": 1 / 2, "central": 1 / 3}
 def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, scheme: str = "central") -> Any:
     """The gradient of a scalar function by differences, one coordinate at a time.
 
-    "forward": (f(x + h e_i) - f(x)) / h, error of order h; "central": (f(x + h e_i) - f(x - h e_i)) / 2h, order h².
-    `h` defaults to the best power of the machine's precision times the size of x_i. `x` may be nested.
+    Parameters
+    ----------
+    f : Callable
+        a function that returns one number
+    x : array or nest
+        where; it may be nested
+    h : float | None
+        the step; None is the best power of the machine's precision times the size of x_i
+    scheme : str
+        "forward": (f(x + h e_i) - f(x)) / h, error of order h; "central": (f(x + h e_i) - f(x - h e_i)) / 2h, order
+        h²
 
+    Returns
+    -------
+    array or nest
+        the gradient, in the structure and shapes of `x`
+
+    Examples
+    --------
     >>> import numpy as np
     >>> f = lambda x: np.log(x[0]) + x[0] * x[1] - np.sin(x[1])
     >>> np.round(numerical_grad(f, np.array([2.0, 5.0])), 6)

@@ -90,8 +90,28 @@ def split(
 ) -> tuple[tuple[Any, Any], ...]:
     """(X, y) of the training part, of the validation part if there is one, and of the test part.
 
-    `stratify` keeps the shares of the classes; by default where y has whole numbers, booleans or strings.
+    Parameters
+    ----------
+    X : array or data frame, (n, features)
+        rows
+    y : array, (n,) or (n, outputs)
+        their target
+    test : float
+        share of the rows in the test part
+    validation : float
+        share of the rows in the validation part
+    stratify : bool | None
+        keep the shares of the classes; None does so where y has whole numbers, booleans or strings
+    seed : int
+        of the draw
 
+    Returns
+    -------
+    tuple of pairs
+        (X, y) of each part
+
+    Examples
+    --------
     >>> X, y = np.arange(20.0).reshape(10, 2), np.array([0, 1] * 5)
     >>> [len(part[0]) for part in split(X, y, test=0.2, validation=0.2)]
     [6, 2, 2]

@@ -18,7 +18,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Info:
-    """What there is to know about a table. `changes` says what was done to the original."""
+    """What there is to know about a table.
+
+    Parameters
+    ----------
+    name : str
+        to load it by
+    title : str
+        for people
+    target : str
+        the column that is to be predicted
+    task : str
+        "classification" or "regression"
+    categorical : tuple[str, ...]
+        columns that hold categories
+    rows : int
+        how many
+    source : str
+        where it comes from
+    licence : str
+        its name
+    licence_url : str
+        where it is written
+    citation : str
+        what to cite
+    changes : str
+        what was done to the original
+    sha256 : str
+        of the file
+    """
 
     name: str
     title: str
@@ -36,7 +64,17 @@ class Info:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Inputs X (a data frame), target y (a series), and `info`. It unpacks into the first two: `X, y = load(...)`."""
+    """A table with its target. It unpacks into the two: `X, y = load(...)`.
+
+    Parameters
+    ----------
+    X : pd.DataFrame
+        inputs
+    y : pd.Series
+        target
+    info : Info
+        where it comes from
+    """
 
     X: pd.DataFrame
     y: pd.Series
@@ -124,11 +162,21 @@ TABLES: dict[str, Info] = {
 
 
 def load(name: str) -> Dataset:
-    """A table by name: "adult" (16,000 x 14, two classes), "penguins" (344 x 6, three species) or "california"
-    (3,000 x 9, values of houses).
+    """A table that comes with the package. All have numbers, categories and missing values. Needs no network.
 
-    All have numbers, categories and missing values. Needs no network.
+    Parameters
+    ----------
+    name : str
+        "adult" (16,000 x 14, two classes), "penguins" (344 x 6, three species) or "california" (3,000 x 9, values
+        of houses)
 
+    Returns
+    -------
+    Dataset
+        `X`, a data frame, `y`, a series, and `info`
+
+    Examples
+    --------
     >>> X, y = load("penguins")
     >>> X.shape, sorted(y.unique())
     ((344, 6), ['Adelie', 'Chinstrap', 'Gentoo'])

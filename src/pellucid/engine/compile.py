@@ -32,10 +32,24 @@ def engine_named(name: str) -> Callable[..., Any]:
 def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
     """`f` as a recorded, simplified graph that an executor runs.
 
-    The graph is made at the first call and for every new combination of shapes and dtypes; `f` must not branch
-    on values. `compiled.graph(*args)` shows the graph that a call would run. "native" compiles it; "auto" does so
-    where the sizes say that it pays. `compiled.program(*args)` is the native engine's program, to print and to explain.
+    The graph is made at the first call and for every new combination of shapes and dtypes; `f` must not branch on
+    values. `compiled.graph(*args)` shows the graph that a call would run. `compiled.program(*args)` is the native
+    engine's program, to print and to explain.
 
+    Parameters
+    ----------
+    f : Callable
+        a function of arrays, or of nests of them, in plain NumPy
+    engine : str
+        "numpy" runs the graph node by node, "native" compiles it, "auto" does so where the sizes say that it pays
+
+    Returns
+    -------
+    Callable
+        a function of the same arguments and results
+
+    Examples
+    --------
     >>> import numpy as np, pellucid as pel
     >>> step = compile(pel.grad(lambda w: np.sum(w * w)))
     >>> step(np.array([1.0, 2.0]))

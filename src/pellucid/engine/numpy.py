@@ -17,9 +17,25 @@ from pellucid.graph.node import Literal, Node
 def run(graph: Graph, *args: Any, watch: Callable[[int, Node, Any], None] | None = None) -> Any:
     """The results of a graph for these arguments, in the structure that the function returned.
 
-    A value is let go after its last use. `watch(number, node, value)` sees each value as it is made. Arguments may be
-    tracers: then the graph is recorded as part of an outer one.
+    A value is let go after its last use. Arguments may be tracers: then the graph is recorded as part of an outer
+    one.
 
+    Parameters
+    ----------
+    graph : Graph
+        made by `record`
+    *args
+        its arguments; open sizes are those of these arrays
+    watch : Callable[[int, Node, Any], None] | None
+        `watch(number, node, value)` sees each value as it is made
+
+    Returns
+    -------
+    array or nest
+        the results
+
+    Examples
+    --------
     >>> import numpy as np, pellucid as pel
     >>> graph = pel.record(lambda x: np.tanh(x) ** 2, pel.Spec(("n",)))
     >>> run(graph, np.zeros(3))

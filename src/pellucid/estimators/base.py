@@ -50,13 +50,34 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         sample_weight_val: ArrayLike = None,
         val_rows: ArrayLike = None,
     ) -> Self:
-        """Train on X (n, features), an array, data frame or sparse matrix, and y (n,) or (n, outputs).
+        """Train. If `fit` fails, the estimator is as it was.
 
-        Validation data are `X_val` and `y_val`, or `val_rows`, numbers of rows of X that are then not trained on; else
-        early stopping takes a random `validation_fraction`. With validation data the curves `validation_scores_` and
-        `validation_loss_curve_` are filled. With `early_stopping` they decide when to stop, and the best parameters are
-        kept, however training ends; `n_iter_no_change=np.inf` keeps the best without stopping. If `fit` fails, the
-        estimator is as it was.
+        Validation data are `X_val` and `y_val`, or `val_rows`; else early stopping takes a random
+        `validation_fraction`. With validation data the curves `validation_scores_` and `validation_loss_curve_` are
+        filled. With `early_stopping` they decide when to stop, and the best parameters are kept, however training
+        ends; `n_iter_no_change=np.inf` keeps the best without stopping.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            array, data frame or sparse matrix
+        y : array, (n,) or (n, outputs)
+            classes or numbers
+        sample_weight : array, (n,)
+            how much each row counts
+        X_val : array, (m, features)
+            validation rows
+        y_val : array, (m,) or (m, outputs)
+            their target
+        sample_weight_val : array, (m,)
+            how much each of them counts
+        val_rows : array of int
+            numbers of rows of X that are not trained on, in place of `X_val`
+
+        Returns
+        -------
+        estimator
+            itself
         """
         return self._fit(X, y, sample_weight, Validation(X_val, y_val, sample_weight_val, val_rows))
 

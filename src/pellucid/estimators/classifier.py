@@ -56,19 +56,52 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         return self.fitted.calibration.temperature if self.__sklearn_is_fitted__() else 1.0
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """The scores: (n,) for two classes, positive for the second; else (n, classes)."""
+        """The scores.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n,) or (n, classes)
+            for two classes one number, positive for the second
+        """
         return classes_of(self.fitted).decision(self.logits(X))
 
     def predict(self, X: ArrayLike) -> Array:
-        """The most likely class of each row, (n,); for several labels zeros and ones, (n, labels)."""
+        """The most likely class of each row.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n,)
+            classes; for several labels zeros and ones, (n, labels)
+        """
         return self.fitted.target.decode(self.logits(X))
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike, *, return_std: bool = False, n_draws: int = DRAWS) -> Any:
-        """Probabilities, (n, classes) in the order of `classes_`.
+        """Probabilities of the classes, in the order of `classes_`.
 
-        With `return_std` the mean and the deviation over `n_draws` networks with dropout at work (Gal and Ghahramani,
-        2016).
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        return_std : bool
+            the deviation over networks with dropout at work, too (Gal and Ghahramani, 2016)
+        n_draws : int
+            how many such networks
+
+        Returns
+        -------
+        array, (n, classes)
+            probabilities; with `return_std` a pair, mean and deviation
         """
         if not return_std:
             return self._likely(self.logits(X))
@@ -76,11 +109,37 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: ArrayLike) -> Array:
-        """Logarithms of the probabilities, computed from the scores so that none is -inf."""
+        """Logarithms of the probabilities, computed from the scores so that none is -inf.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, classes)
+            logarithms
+        """
         return self._likely(self.logits(X), log=True)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
-        """Fit the temperature on rows that were not trained on: better probabilities, the same classes."""
+        """Fit the temperature on rows that were not trained on: better probabilities, the same classes.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows that were not trained on
+        y : array, (n,)
+            their classes
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        estimator
+            itself
+        """
         return self._calibrate(X, y, sample_weight)
 
     def _likely(self, scores: Array, log: bool = False) -> Array:
@@ -99,6 +158,8 @@ class MLPClassifier(ClassShell, BaseMLP):
 
     {parameters}
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
@@ -127,7 +188,24 @@ class MLPClassifier(ClassShell, BaseMLP):
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None, classes: ArrayLike = None
     ) -> Self:
-        """One epoch over these rows; the first call names all `classes`. The optimizer goes on where it was."""
+        """One epoch over these rows. The optimizer goes on where it was.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        y : array, (n,)
+            their classes
+        sample_weight : array, (n,)
+            how much each row counts
+        classes : array
+            all classes; the first call names them
+
+        Returns
+        -------
+        estimator
+            itself
+        """
         holder = SimpleNamespace(**({"classes_": self.classes_} if self.__sklearn_is_fitted__() else {}))
         _check_partial_fit_first_call(holder, classes)
         return self._fit(X, y, sample_weight, incremental=True, classes=holder.classes_)

@@ -134,6 +134,8 @@ class Parameters:
 
     Declarations of base classes come first. "{parameters}" in the docstring stands for the list of all.
 
+    Examples
+    --------
     >>> class Coin(Parameters):
     ...     chance: float = parameter(default=0.5, condition=SHARE, doc="of heads")
     >>> Coin(chance=0.25).chance
@@ -214,6 +216,10 @@ def check_parameters(holder: Parameters, who: str = "", prefix: str = "") -> Non
 
 
 def listing(cls: type[Parameters]) -> str:
-    """The parameters with their defaults and their lines, for a docstring."""
-    texts = (f"{name} (default {one.default!r}): {one.doc}" for name, one in cls.declared.items())
-    return "\n    ".join(textwrap.fill(text, 112, subsequent_indent=" " * 8) for text in texts)
+    """The parameters with types, defaults and lines, as the section of a docstring (numpydoc)."""
+    lines = ["Parameters", "----------"]
+    for name, one in cls.declared.items():
+        kind = one.annotation if isinstance(one.annotation, str) else inspect.formatannotation(one.annotation)
+        lines.append(f"{name} : {kind}, default {one.default!r}")
+        lines += textwrap.wrap(one.doc, 108, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    return "\n    ".join(lines)

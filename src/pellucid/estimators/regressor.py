@@ -33,9 +33,21 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
     """What regressors answer."""
 
     def predict(self, X: ArrayLike, *, return_std: bool = False, n_draws: int = DRAWS) -> Any:
-        """The predicted number of each row: (n,), or (n, outputs).
+        """The predicted number of each row.
 
-        With `return_std` the mean and the deviation over `n_draws` networks with dropout at work.
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        return_std : bool
+            the deviation over networks with dropout at work, too
+        n_draws : int
+            how many such networks
+
+        Returns
+        -------
+        array, (n,) or (n, outputs)
+            numbers; with `return_std` a pair, mean and deviation
         """
         answer = self.fitted.target.decode
         if not return_std:
@@ -43,7 +55,22 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, answer, type(self).__name__))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Array | None = None) -> float:
-        """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""
+        """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained).
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        y : array, (n,) or (n, outputs)
+            the truth
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        float
+            at best 1
+        """
         target = numbers_of(self.fitted)
         return target.score(self.logits(X), target.encode(self._numbers(y)), sample_weight)
 
@@ -52,11 +79,23 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         return np.asarray(y)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper ends that hold the truth with this probability, each (n,) or (n, outputs).
+        """Lower and upper ends that hold the truth with this probability.
 
-        With a quantile loss they are its outer quantiles, moved by the errors on held-out rows (conformal, Romano et
-        al., 2019); else the prediction ± a quantile of the held-out errors. Held-out rows are those that chose the
-        epoch, `X_val`, or `calibrate(X, y)`.
+        With a quantile loss they are its outer quantiles, moved by the errors on held-out rows (conformal, Romano
+        et al., 2019); else the prediction ± a quantile of the held-out errors. Held-out rows are those that chose
+        the epoch, `X_val`, or `calibrate(X, y)`.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        coverage : float
+            the probability
+
+        Returns
+        -------
+        pair of arrays
+            each (n,) or (n, outputs)
         """
         if not is_number(coverage, 0, 1, above=True):
             raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
@@ -69,7 +108,20 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         return numbers_of(fitted).interval(scores, radius(fitted.calibration.errors, coverage))
 
     def calibrate(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the size of errors from rows that were not trained on, for `predict_interval`."""
+        """Learn the size of errors from rows that were not trained on, for `predict_interval`.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows that were not trained on
+        y : array, (n,) or (n, outputs)
+            their target
+
+        Returns
+        -------
+        estimator
+            itself
+        """
         return self._calibrate(X, y)
 
 
@@ -82,6 +134,8 @@ class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
 
     {parameters}
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = X[:, 0] ** 2 - X[:, 1]
@@ -111,5 +165,20 @@ class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
 
     @available_if(stochastic)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
-        """One epoch over these rows. The optimizer goes on where it was."""
+        """One epoch over these rows. The optimizer goes on where it was.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        y : array, (n,) or (n, outputs)
+            their target
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        estimator
+            itself
+        """
         return self._fit(X, y, sample_weight, incremental=True)

@@ -93,7 +93,17 @@ class Sees:
     def inspected(self: Shown, X: ArrayLike, y: ArrayLike = None) -> Subject:
         """The network, and these rows as it takes them: what `inspect.run` and its kin look at.
 
-        X (n, features) and y (n,) or None are as in `fit`.
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows as in `fit`
+        y : array, (n,) or (n, outputs)
+            their target, or None
+
+        Returns
+        -------
+        Subject
+            model, rows, names
         """
         target, rows = self.fitted.target, self.network_rows(X)
         if y is None:
@@ -107,10 +117,25 @@ class Sees:
     ) -> Diagnosis:
         """What is wrong with the network, its data or its training: findings, the most likely cause first.
 
-        Without X and y it looks at rows of the last `fit` (at most 4,096 of them are kept in memory, never in files or
-        pickles). `validation` is a pair (X, y) of rows that were not trained on; by default those that the fit held
-        back, if it did. See `pellucid.inspect.diagnose`.
+        See `pellucid.inspect.diagnose`.
 
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows as in `fit`; without, rows of the last `fit` (at most 4,096 of them are kept in memory, never in
+            files or pickles)
+        y : array, (n,) or (n, outputs)
+            their target
+        validation : tuple
+            a pair (X, y) of rows that were not trained on; by default those that the fit held back, if it did
+
+        Returns
+        -------
+        Diagnosis
+            print it
+
+        Examples
+        --------
         >>> import numpy as np
         >>> from pellucid import MLPClassifier
         >>> X = np.random.default_rng(0).normal(size=(300, 2)) * [1, 1e6]

@@ -42,6 +42,8 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
 
     {parameters}
 
+    Examples
+    --------
     >>> NetworkSettings(input_dropout=0.1)
     NetworkSettings(input_dropout=0.1)
     """
@@ -76,6 +78,8 @@ class TrainingSettings(Parameters, BaseEstimator):  # type: ignore[misc]
 
     {parameters}
 
+    Examples
+    --------
     >>> TrainingSettings(clip_norm=1.0, ema=0.99)
     TrainingSettings(clip_norm=1.0, ema=0.99)
     """

@@ -49,7 +49,13 @@ class Saves:
     """An estimator that can be written to a file."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Everything in one file, preprocessing and all; `pellucid.load(path)` brings it back. No pickle inside."""
+        """Everything in one file, preprocessing and all; `pellucid.load(path)` brings it back. No pickle inside.
+
+        Parameters
+        ----------
+        path : str | PathLike
+            of the file
+        """
         from pellucid.estimators.storage import save_estimator
 
         check_is_fitted(self)
@@ -70,7 +76,15 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         return fitted
 
     def with_fitted(self, fitted: Fitted, columns: object) -> Self:
-        """Be fitted: the last thing that a fit does. `columns` has the number of features, and their names if any."""
+        """Be fitted: the last thing that a fit does.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            all that was learned
+        columns : object
+            has the number of features, and their names if any
+        """
         names = ("n_features_in_", "feature_names_in_")
         features = {name: getattr(columns, name) for name in names if hasattr(columns, name)}
         learned = [name for name in vars(self) if isinstance(getattr(type(self), name, None), Learned)]
@@ -80,7 +94,15 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         return self
 
     def with_parameters(self, params: Tree, state: Tree) -> Self:
-        """A copy whose network has other parameters and batch statistics."""
+        """A copy whose network has other parameters and batch statistics.
+
+        Parameters
+        ----------
+        params : Tree
+            of the network, by name
+        state : Tree
+            its batch statistics, by name
+        """
         return copy.copy(self).with_fitted(self.fitted.with_parameters(params, state), self)
 
     # attributes
@@ -128,7 +150,18 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         """New rows, checked, as the network takes them."""
 
     def network_rows(self, X: ArrayLike) -> Matrix:
-        """New rows, checked, as the network takes them.   (n, features) -> (n, columns of the network)"""
+        """New rows, checked, as the network takes them.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, columns of the network)
+            floats
+        """
         return self._rows(X)
 
     def _on(self, X: ArrayLike, work: Callable[[Fitted, Matrix], T]) -> T:
@@ -141,18 +174,48 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
             raise
 
     def logits(self, X: ArrayLike) -> Array:
-        """The network's scores, ahead of the loss's link, one column for each output.   -> (n, outputs)"""
+        """The network's scores, ahead of the loss's link, one column for each output.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, outputs)
+            scores
+        """
         return self._on(X, Fitted.scores)
 
     def activations(self, X: ArrayLike) -> dict[str, Array]:
-        """What every layer puts out, by name: {"hidden1": (n, units), ..., "output": (n, outputs)}.
+        """What every layer puts out, by name. Hidden layers as they leave for the next one: normalised and activated.
 
-        Hidden layers as they leave for the next one: normalised and activated.
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        dict of arrays
+            {"hidden1": (n, units), ..., "output": (n, outputs)}
         """
         return self._on(X, Fitted.outputs)
 
     def transform(self, X: ArrayLike) -> Array:
-        """The output of the last hidden layer, as features for another model.   (n, features) -> (n, units)"""
+        """The output of the last hidden layer, as features for another model.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, units)
+            of the last hidden layer
+        """
         hidden = len(self.fitted.layers) - 1
         if not hidden:
             return np.concatenate(self._on(X, Fitted.parts))

@@ -27,9 +27,23 @@ from pellucid.markup import page
 class Graph:
     """What a function does, as data. Made by `pellucid.record`.
 
-    The first nodes are the inputs. `outputs` are node numbers or literals (a result that does not
-    depend on any input).
+    Parameters
+    ----------
+    name : str
+        of the function
+    nodes : tuple[Node, ...]
+        in an order in which they can be computed; the first ones are the inputs
+    inputs : int
+        how many inputs there are
+    outputs : tuple[int | Literal, ...]
+        node numbers, or literals (a result that does not depend on any input)
+    in_tree : Tree
+        the structure of the arguments
+    out_tree : Tree
+        the structure of the result
 
+    Examples
+    --------
     >>> import numpy as np, pellucid as pel
     >>> graph = pel.record(lambda x1, x2: np.log(x1) + x1 * x2 - np.sin(x2), 2.0, 5.0)
     >>> len(graph), graph.count()["multiply"]
@@ -94,11 +108,33 @@ class Graph:
         return Counter(node.op.name for node in self.operations if node.op)
 
     def children(self, index: int) -> tuple[int, ...]:
-        """The nodes that use node `index`."""
+        """The nodes that use node `index`.
+
+        Parameters
+        ----------
+        index : int
+            number of a node
+
+        Returns
+        -------
+        tuple of int
+            numbers of nodes
+        """
         return tuple(i for i, node in enumerate(self.nodes) if index in node.parents)
 
     def read_inputs(self, args: tuple[Any, ...]) -> tuple[list[Any], dict[str, int]]:
-        """The leaves of the arguments and the open sizes they fix; an error where they do not fit."""
+        """The leaves of the arguments and the open sizes they fix; an error where they do not fit.
+
+        Parameters
+        ----------
+        args : tuple[Any, ...]
+            arguments as the function takes them
+
+        Returns
+        -------
+        tuple
+            the leaves, and the open sizes by name
+        """
         leaves = matching_leaves(self.in_tree, args, self.name)
         sizes: dict[str, int] = {}
         for node, path, leaf in zip(self.nodes[: self.inputs], paths(self.in_tree), leaves, strict=True):
@@ -130,6 +166,13 @@ class Graph:
         return prune(merge_equal(self))
 
     def rename(self, name: str) -> Graph:
+        """The same graph under another name.
+
+        Parameters
+        ----------
+        name : str
+            the new one
+        """
         return replace(self, name=name)
 
     # what people look at
@@ -140,10 +183,25 @@ class Graph:
     def table(self, mode: str = "forward", *, seed: Any = None, output: int = 0, digits: int = 3) -> TraceTable:
         """The trace tables of the lectures: values beside tangents ("forward") or adjoints ("reverse").
 
-        `seed` is the name or number of the input to differentiate by (forward; the first by default; an array moves in
-        all its elements at once), or a dict of names and tangents. `output` is the number of the output to start from
-        (reverse). "primal" shows the values alone.
+        Parameters
+        ----------
+        mode : str
+            "forward", "reverse", or "primal" for the values alone
+        seed : str, int or dict
+            forward: the input to differentiate by, its name or number (the first by default; an array moves in all
+            its elements at once), or a dict of names and tangents
+        output : int
+            reverse: the number of the output to start from
+        digits : int
+            of the numbers
 
+        Returns
+        -------
+        TraceTable
+            print it, or take `markdown()` and `html()`
+
+        Examples
+        --------
         >>> import numpy as np, pellucid as pel
         >>> print(pel.record(lambda x: np.sin(x) * x, 2.0).table("primal"))
         Forward primal trace
@@ -156,19 +214,54 @@ class Graph:
         return trace_table(self, mode, seed=seed, output=output, digits=digits)
 
     def svg(self, mode: str = "primal", *, seed: Any = None, output: int = 0, digits: int = 3) -> str:
-        """A picture as SVG text; values and derivatives stand in the boxes when there are any."""
+        """A picture as SVG text; values and derivatives stand in the boxes when there are any.
+
+        Parameters
+        ----------
+        mode : str
+            "primal", "forward" or "reverse": what stands in the boxes beside the values
+        seed : str, int or dict
+            as in `table`
+        output : int
+            as in `table`
+        digits : int
+            of the numbers
+
+        Returns
+        -------
+        str
+            a picture that needs nothing else
+        """
         return pictures.svg(drawing(self, mode, seed=seed, output=output, digits=digits))
 
     def dot(self, mode: str = "primal", *, seed: Any = None, output: int = 0, digits: int = 3) -> str:
-        """The same picture as text for Graphviz."""
+        """The same picture as text for Graphviz.
+
+        Parameters
+        ----------
+        mode, seed, output, digits : str
+            as in `svg`
+        """
         return diagrams.dot(drawing(self, mode, seed=seed, output=output, digits=digits))
 
     def mermaid(self, mode: str = "primal", *, seed: Any = None, output: int = 0, digits: int = 3) -> str:
-        """The same picture as text for Mermaid (Markdown on GitHub and elsewhere)."""
+        """The same picture as text for Mermaid (Markdown on GitHub and elsewhere).
+
+        Parameters
+        ----------
+        mode, seed, output, digits : str
+            as in `svg`
+        """
         return diagrams.mermaid(drawing(self, mode, seed=seed, output=output, digits=digits))
 
     def sympy(self, *symbols: Any) -> Any:
-        """The output as a SymPy expression of scalar inputs (needs the extra `symbolic`)."""
+        """The output as a SymPy expression of scalar inputs (needs the extra `symbolic`).
+
+        Parameters
+        ----------
+        *symbols
+            what the inputs are called; without any, their own names
+        """
         from pellucid.graph.show.symbolic import to_sympy
 
         return to_sympy(self, symbols)

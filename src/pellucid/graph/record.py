@@ -15,10 +15,25 @@ from pellucid.graph.show.names import FUNCTIONS, distinct, free_letter
 def record(f: Callable[..., Any], *args: Any, name: str | None = None) -> Graph:
     """Record `f` at `args` as a graph.
 
-    Arguments are arrays, numbers, nested dicts, lists and tuples of them: then values are known, Python's
-    `if` and `while` work, and the graph is what happened for these values. Or they are `Spec(shape, dtype)`:
-    then only shapes are known, sizes given by name stay open, and the graph holds for every value and size.
+    With arrays values are known, Python's `if` and `while` work, and the graph is what happened for these values.
+    With `Spec` only shapes are known, sizes given by name stay open, and the graph holds for every value and size.
 
+    Parameters
+    ----------
+    f : Callable
+        a function in plain NumPy
+    *args
+        arrays, numbers, nested dicts, lists and tuples of them; or `Spec(shape, dtype)` in their place
+    name : str | None
+        of the graph; by default that of the function
+
+    Returns
+    -------
+    Graph
+        what the function did
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Spec
     >>> print(record(lambda x, W: np.tanh(x @ W), Spec(("n", 3)), Spec((3, 2))))

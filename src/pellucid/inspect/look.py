@@ -23,16 +23,52 @@ Raw = dict[str, Any]
 class LayerLook:
     """A layer with weights, and what follows it until the next such layer.
 
-    `z` is what goes into its activation, `a` what comes out; `dz` and `da` are their adjoints, for one sample (not
-    divided by the number of rows); `dweight` and `dbias` the gradients of the mean loss; `update` what the next step
-    adds to the weights. Without targets there are no gradients (None).
+    Gradients are None where there are no targets.
 
-    `saturated` is the share of rows and units where the slope of the activation is below 0.01. For each unit:
-    `unit_mean` and `unit_std` of the activation, `unit_open` (the share of rows where the slope is at least 0.01) and
-    `unit_slope` (the largest slope). `rank` is the effective rank of the activations, (tr C)² / |C|² of their
-    covariances C: 1 if all units say the same, at most their number. `copies` are groups of units that say the same.
-    `norm_shift` and `norm_ratio` compare the batch with the stored statistics of a batch normalisation: the difference
-    of the means in stored deviations, the ratio of the deviations.
+    Parameters
+    ----------
+    name : str
+        of the layer
+    activation : str | None
+        that follows, by name
+    units : int
+        how many
+    z : Statistics
+        what goes into its activation
+    a : Statistics
+        what comes out
+    weight : Statistics
+        its weights
+    unit_mean : array, (units,)
+        mean activation of each unit
+    unit_std : array, (units,)
+        its deviation over the rows
+    rank : float
+        effective rank of the activations, (tr C)² / |C|² of their covariances C: 1 if all units say the same, at
+        most their number
+    copies : tuple[tuple[int, ...], ...]
+        groups of units that say the same
+    bias : Statistics
+        its biases
+    dz : Statistics
+        the adjoint of z, for one sample (not divided by the number of rows)
+    da : Statistics
+        the adjoint of a, likewise
+    dweight : Statistics
+        the gradient of the mean loss by the weights
+    dbias : Statistics
+        and by the biases
+    update : Statistics
+        what the next step adds to the weights
+    unit_open : array, (units,)
+        share of rows where the slope of the activation is at least 0.01
+    unit_slope : array, (units,)
+        the largest slope
+    norm_shift : float | None
+        of a batch normalisation: the difference between the means of the batch and the stored ones, in stored
+        deviations
+    norm_ratio : float | None
+        and the ratio of the deviations
     """
 
     name: str
@@ -83,8 +119,32 @@ STATISTICS = ("z", "a", "weight", "bias", "dz", "da", "dweight", "dbias", "updat
 class Look:
     """One look at a network: after how many steps, on how many rows, and what every layer shows. Print it for a table.
 
-    `columns` are the names of the inputs, the other four vectors their statistics on these rows. `look["hidden1"]` is
-    the layer of that name.
+    `look["hidden1"]` is the layer of that name.
+
+    Parameters
+    ----------
+    step : int
+        updates made before it
+    epoch : int
+        in which it was taken
+    rows : int
+        on how many rows
+    layers : tuple[LayerLook, ...]
+        one record for each layer with weights
+    columns : tuple[str, ...]
+        names of the inputs
+    column_mean : array, (columns,)
+        mean of each input on these rows
+    column_std : array, (columns,)
+        its deviation
+    column_low : array, (columns,)
+        its smallest number
+    column_high : array, (columns,)
+        its largest number
+    loss : float | None
+        the mean loss on these rows
+    gradient_norm : float | None
+        of all gradients together
     """
 
     step: int
@@ -173,7 +233,13 @@ def _groups(first: list[float]) -> tuple[tuple[int, ...], ...]:
 
 
 class Looks(Sequence[Look]):
-    """Looks at one network over a training, in their order; kept as arrays, read when they are asked for."""
+    """Looks at one network over a training, in their order; kept as arrays, read when they are asked for.
+
+    Parameters
+    ----------
+    sight : Sight | None
+        what is looked at, and how it is laid out
+    """
 
     def __init__(self, sight: Sight | None = None) -> None:
         self.sight = sight or Sight((), ())
@@ -181,7 +247,19 @@ class Looks(Sequence[Look]):
         self.raws: list[Raw] = []
 
     def add(self, raw: Raw, step: int, epoch: int, rows: int) -> None:
-        """One more."""
+        """One more.
+
+        Parameters
+        ----------
+        raw : Raw
+            numbers as the engine gives them
+        step : int
+            updates made before it
+        epoch : int
+            in which it was taken
+        rows : int
+            on how many rows
+        """
         self.places.append((step, epoch, rows))
         self.raws.append(raw)
 
@@ -218,7 +296,19 @@ class Looks(Sequence[Look]):
     def series(self, layer: str, what: str, number: str | None = None) -> Any:
         """One number of one layer over the looks: `series("hidden1", "a", "std")`, `series("hidden1", "saturated")`.
 
-        NaN where a look has none.   -> (looks,)
+        Parameters
+        ----------
+        layer : str
+            its name
+        what : str
+            a field of `LayerLook`
+        number : str | None
+            a field of `Statistics`, where `what` is such
+
+        Returns
+        -------
+        array, (looks,)
+            NaN where a look has none
         """
         values = [getattr(look[layer], what) for look in self]
         if number is not None:
@@ -239,7 +329,13 @@ class Looks(Sequence[Look]):
 
     @staticmethod
     def restored(state: Mapping[str, Any]) -> Looks:
-        """What `state` described."""
+        """What `state` described.
+
+        Parameters
+        ----------
+        state : Mapping[str, Any]
+            what `state` gave
+        """
         layers = tuple(
             (str(name), label if label is None else str(label), int(n)) for name, label, n in state["layers"]
         )

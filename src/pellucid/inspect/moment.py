@@ -22,11 +22,28 @@ from pellucid.train.loop.step import float64s
 def run(model: Any, X: Any, y: Any = None, *, rows: int = 4096) -> Look:
     """Look at a network as it is now: every layer in numbers, forward and, with y, backward.
 
-    `model` is a `Model`, an estimator or a pipeline that ends in one; X and y are data as its `fit` takes them. With y
-    the network is looked at as it is trained (batch statistics, dropout), with gradients and the update that the first
-    step of a next `fit` would make on these rows; without y as it predicts. Statistics are those of at most `rows`
-    rows, evenly taken from X; which units are dead or saturated is found on all of them.
+    With y the network is looked at as it is trained (batch statistics, dropout), with gradients and the update that
+    the first step of a next `fit` would make on these rows; without y as it predicts.
 
+    Parameters
+    ----------
+    model : Model, estimator or pipeline
+        fitted, or with first parameters
+    X : array or data frame, (n, features)
+        rows as its `fit` takes them
+    y : array, (n,) or (n, outputs)
+        their target, or None
+    rows : int
+        statistics are those of at most so many rows, evenly taken from X; which units are dead or saturated is
+        found on all of them
+
+    Returns
+    -------
+    Look
+        print it for a table
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, inspect, nn
     >>> X = np.random.default_rng(0).normal(size=(100, 3))

@@ -29,9 +29,27 @@ def measure(x: Any) -> Any:
 class Statistics:
     """What an array holds, in a few numbers.
 
-    `low` and `high` are its smallest and largest number, `zeros` the share that is exactly 0. `counts` is a histogram
-    of 64 equal bins between `bounds`, which end five deviations from the mean: what is further out is in the last bin.
+    Parameters
+    ----------
+    count : int
+        how many numbers it has
+    mean : float
+        their mean
+    std : float
+        their deviation
+    low : float
+        the smallest
+    high : float
+        the largest
+    zeros : float
+        the share that is exactly 0
+    counts : tuple[int, ...]
+        a histogram of 64 equal bins between `bounds`; what is further out is in the last bin
+    bounds : tuple[float, float]
+        the ends of the histogram, five deviations from the mean
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import inspect
     >>> s = inspect.Statistics.of(np.array([0.0, 1.0, 2.0, 3.0]))
@@ -50,12 +68,24 @@ class Statistics:
 
     @staticmethod
     def of(x: Any) -> Statistics:
-        """The statistics of any array."""
+        """The statistics of any array.
+
+        Parameters
+        ----------
+        x : array
+            any shape
+        """
         return Statistics.read(measure(np.asarray(x)))
 
     @staticmethod
     def read(numbers: Any) -> Statistics:
-        """Out of what `measure` gives."""
+        """Out of what `measure` gives.
+
+        Parameters
+        ----------
+        numbers : array
+            of the engine
+        """
         mean, std, low, high, zeros, count, *histogram = (float(number) for number in numbers)
         ends = bounds(mean, std, low, high) if np.isfinite(std) else (0.0, 1.0)
         return Statistics(int(count), mean, std, low, high, zeros, tuple(int(number) for number in histogram), ends)
@@ -76,7 +106,13 @@ class Statistics:
         return np.linspace(*self.bounds, BINS + 1)
 
     def quantile(self, q: float) -> float:
-        """About the number below which a share `q` lies, from the histogram: to a bin, and within it by its share."""
+        """About the number below which a share of all lies, from the histogram: to a bin, and within it by its share.
+
+        Parameters
+        ----------
+        q : float
+            the share, 0 to 1
+        """
         if not 0.0 <= q <= 1.0:
             raise ValueError(f"quantile takes a share from 0 to 1, got {q!r}")
         if not self.finite or not self.count:

@@ -17,8 +17,20 @@ from pellucid.train import Model
 class Subject:
     """A model, rows as it takes them, and what people call the columns.
 
-    `X` and `y` are numbers as `Model.fit` takes them (y encoded; None where none was given); `classes` are the labels
-    of a classifier; `whole` is the estimator or pipeline that was given, or the model itself.
+    Parameters
+    ----------
+    model : Model
+        the network inside
+    X : array, (n, columns)
+        numbers as `Model.fit` takes them
+    y : array
+        the target as `Model.fit` takes it, encoded; None where none was given
+    columns : tuple[str, ...]
+        names of the inputs
+    classes : tuple[Any, ...] | None
+        the labels of a classifier
+    whole : Model, estimator or pipeline
+        what was given
     """
 
     model: Model
@@ -49,8 +61,21 @@ class Inspectable(Protocol):
 def subject(thing: Any, X: Any, y: Any = None) -> Subject:
     """The network inside something, and rows as that network takes them.
 
-    `thing` is a `Model`, an estimator of Pellucid, or scikit-learn's pipeline with such an estimator at its end. The
-    columns have the names that a data frame, or the steps of the pipeline, give them.
+    The columns have the names that a data frame, or the steps of the pipeline, give them.
+
+    Parameters
+    ----------
+    thing : Model, estimator or pipeline
+        a pipeline of scikit-learn has such an estimator at its end
+    X : array or data frame, (n, features)
+        rows as its `fit` takes them
+    y : array, (n,) or (n, outputs)
+        their target, or None
+
+    Returns
+    -------
+    Subject
+        model, rows, names
     """
     if isinstance(thing, Model):
         inputs = _inputs(X, thing.dtype)

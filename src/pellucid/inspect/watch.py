@@ -25,13 +25,22 @@ if TYPE_CHECKING:
 class Watch(Callback):
     """Look at every layer, every so many steps of a training: a callback for `Model.fit` and all estimators.
 
-    A look is taken ahead of a step, on the batch of that step: what is seen is what that step does. Its statistics are
-    computed by the engine that trains, in a graph of its own, so that the training has the same bits with and without
-    it. `most` limits the memory: when there are so many looks, every other one is dropped and looks come half as often.
-    `columns` are the names of the inputs.
+    A look is taken ahead of a step, on the batch of that step: what is seen is what that step does. Its statistics
+    are computed by the engine that trains, in a graph of its own, so that the training has the same bits with and
+    without it. `watch.looks` are the looks; they are kept in checkpoints, and in the history of the model
+    (`inspect.looks`).
 
-    `watch.looks` are the looks; they are kept in checkpoints, and in the history of the model (`inspect.looks`).
+    Parameters
+    ----------
+    every : int
+        steps between two looks
+    most : int
+        limits the memory: when there are so many looks, every other one is dropped and looks come half as often
+    columns : tuple[str, ...] | None
+        the names of the inputs
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, inspect, nn
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
@@ -98,6 +107,17 @@ class Watch(Callback):
 
 
 def looks(history: History | Mapping[str, Any]) -> Looks:
-    """What a `Watch` saw, out of a history (also of a model that was loaded from a file); none without one."""
+    """What a `Watch` saw, out of a history (also of a model that was loaded from a file); none without one.
+
+    Parameters
+    ----------
+    history : History | Mapping[str, Any]
+        of a fit
+
+    Returns
+    -------
+    Looks
+        in their order
+    """
     seen = history.looks if isinstance(history, History) else history
     return Looks() if seen is None else Looks.restored(seen)

@@ -53,12 +53,31 @@ def surface(model: Any, X: Any, *, points: int = 200, margin: float = 0.08) -> S
 
 
 def plot_boundary(model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, points: int = 200) -> Axes:
-    """Two features, X: (n, 2), and what a fitted model says all over their plane. Takes and returns axes.
+    """Two features, and what a fitted model says all over their plane.
 
-    `model` is a `Model`, or anything with `predict`: estimators, pipelines, searches. Two classes are drawn by their
-    probability, with a line where it is 1/2; more by their regions; regression by its values. The rows of X are drawn
-    with their targets `y`, labels or numbers, as they were given to `fit`. `points` is the number of steps each way.
+    Two classes are drawn by their probability, with a line where it is 1/2; more by their regions; regression by
+    its values.
 
+    Parameters
+    ----------
+    model : Model or estimator
+        anything with `predict`: pipelines and searches, too
+    X : array, (n, 2)
+        rows
+    y : array, (n,)
+        their targets, labels or numbers, as they were given to `fit`; None draws no rows
+    ax : Axes | None
+        axes to draw on; None makes new ones
+    points : int
+        steps each way
+
+    Returns
+    -------
+    matplotlib axes
+        those drawn on
+
+    Examples
+    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> y = np.where(X[:, 0] > 0, "right", "left")

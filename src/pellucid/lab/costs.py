@@ -67,10 +67,22 @@ def _cell(value: Any) -> str:
 def speelpenning(w: Sequence[Any]) -> Any:
     """The product of all w_j as a chain:  v_1 = 1,  v_{j+1} = v_j w_j.
 
-    `w` is a list of numbers, so that a node is one multiplication of two numbers and counting nodes is fair. It
-    begins with v_1 = 1, of which the derivative is 0: forward mode needs no special first step. (The lecture's
-    algorithm begins with dv_2/dw = e_1; then v_2 = w_1 has to be set as well.)
+    A node is one multiplication of two numbers, so counting nodes is fair. It begins with v_1 = 1, of which the
+    derivative is 0: forward mode needs no special first step. (The lecture's algorithm begins with dv_2/dw = e_1;
+    then v_2 = w_1 has to be set as well.)
 
+    Parameters
+    ----------
+    w : Sequence[Any]
+        a list of numbers
+
+    Returns
+    -------
+    number
+        their product
+
+    Examples
+    --------
     >>> speelpenning([2.0, 3.0, 4.0])
     24.0
     """
@@ -105,6 +117,18 @@ def speelpenning_costs(ds: Sequence[int] = (4, 8, 16, 32, 64, 128, 256)) -> Spee
 
     The exponents are slopes of log(count) against log(d) over the upper half of `ds`.
 
+    Parameters
+    ----------
+    ds : Sequence[int]
+        numbers of factors
+
+    Returns
+    -------
+    SpeelpenningCosts
+        print it
+
+    Examples
+    --------
     >>> print(speelpenning_costs((4, 8, 16, 32)))
      d  forward  reverse
     ────────────────────
@@ -162,6 +186,20 @@ def direction_costs(n: int = 100, m: int = 100) -> DirectionCosts:
 
     A pass is counted where it happens: both functions go through a gate that notes each use of its derivative rule.
 
+    Parameters
+    ----------
+    n : int
+        inputs of R^n -> R
+    m : int
+        outputs of R -> R^m
+
+    Returns
+    -------
+    DirectionCosts
+        print it
+
+    Examples
+    --------
     >>> print(direction_costs(n=50, m=20))
     n = 50, m = 20  mode     passes  operations
     ───────────────────────────────────────────

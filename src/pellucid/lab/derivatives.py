@@ -19,8 +19,20 @@ from pellucid.markup import Brief
 
 
 def logistic_map(n: int) -> Callable[[Any], Any]:
-    """The function l_n.
+    """The function l_n: x, and n - 1 times 4 l (1 - l).
 
+    Parameters
+    ----------
+    n : int
+        from 1
+
+    Returns
+    -------
+    Callable
+        of a number or array
+
+    Examples
+    --------
     >>> round(logistic_map(4)(0.1), 8)
     0.28901376
     """
@@ -97,6 +109,20 @@ def four_ways(n: int = 4, x: float = 0.1) -> FourWays:
     The error is taken against SymPy's exact arithmetic at the very floating-point number x. Every way is counted
     by the same measure, arithmetic operations of the recorded program (finding a formula is not counted).
 
+    Parameters
+    ----------
+    n : int
+        of the logistic map l_n
+    x : float
+        where
+
+    Returns
+    -------
+    FourWays
+        print it
+
+    Examples
+    --------
     >>> ways = four_ways()
     >>> round(ways.exact, 7), round(ways["automatic, reverse"].value, 7)
     (-12.0881152, -12.0881152)
@@ -156,6 +182,8 @@ PRINTED = (
 def lecture_forms() -> tuple[LectureForm, ...]:
     """The lecture's table of l_1 ... l_4, each line checked by SymPy against the recorded function.
 
+    Examples
+    --------
     >>> [form.agrees for form in lecture_forms()]
     [True, True, True, True]
     """
@@ -190,6 +218,18 @@ class Swell(Brief):
 def expression_swell(n_max: int = 8) -> Swell:
     """How large the symbolic derivative of l_n grows, and how large the graph of the automatic one.
 
+    Parameters
+    ----------
+    n_max : int
+        the last n
+
+    Returns
+    -------
+    Swell
+        print it
+
+    Examples
+    --------
     >>> print(expression_swell(4))
     n  l_n  l_n'  l_n' expanded  graph of l_n'
     ──────────────────────────────────────────
@@ -237,12 +277,30 @@ class DifferenceErrors(Brief):
 def difference_errors(
     f: Callable[[Any], Any], x: float, *, exact: float | None = None, hs: Sequence[float] | None = None
 ) -> DifferenceErrors:
-    """The error of forward and central differences of f at x, for steps `hs` (8 a decade from 1 down to 1e-15).
+    """The error of forward and central differences of f at x, over the step.
 
-    `exact` defaults to the automatic derivative. Where rounding rules the errors jump about, so the best step is the
-    one with the smallest mean error over its 8 neighbours. The slope is fitted where h <= 0.01 and the error stands
-    far above rounding (NaN where there is no such error: central differences are exact for a parabola).
+    Where rounding rules the errors jump about, so the best step is the one with the smallest mean error over its 8
+    neighbours. The slope is fitted where h <= 0.01 and the error stands far above rounding (NaN where there is no
+    such error: central differences are exact for a parabola).
 
+    Parameters
+    ----------
+    f : Callable[[Any], Any]
+        of a number
+    x : float
+        where
+    exact : float | None
+        the derivative; by default the automatic one
+    hs : Sequence[float] | None
+        the steps; by default 8 a decade from 1 down to 1e-15
+
+    Returns
+    -------
+    DifferenceErrors
+        print it
+
+    Examples
+    --------
     >>> print(difference_errors(lambda x: 1 / (1 + x * x), 0.7))
     scheme   error ~ h^   best h  rule of thumb
     ─────────────────────────────────────────────────

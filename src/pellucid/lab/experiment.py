@@ -45,8 +45,32 @@ TOPICS: Mapping[str, str] = MappingProxyType(
 class Experiment:
     """One claim of a lecture, tried.
 
-    `work` is called with the parameters that a student may turn: its defaults are the quick setting, `full` holds
-    the values of the original where that is larger. `knobs` says what each parameter is, in a line.
+    Parameters
+    ----------
+    name : str
+        to run it by
+    title : str
+        in a line
+    lectures : tuple[str, ...]
+        keys of `LECTURES`
+    topic : str
+        a key of `TOPICS`
+    claim : str
+        what the lecture says
+    setting : str
+        what is done
+    criterion : str
+        when the claim counts as shown
+    work : Callable[..., Outcome]
+        is called with the parameters that a student may turn: its defaults are the quick setting
+    knobs : Mapping[str, str]
+        what each parameter is, in a line
+    notice : tuple[str, ...]
+        sentences on what to look at
+    further : tuple[str, ...]
+        calls that are worth a try, as code
+    full : Mapping[str, Any]
+        the values of the original, where that is larger
     """
 
     name: str
@@ -87,11 +111,37 @@ def experiment(
     knobs: Mapping[str, str] = MappingProxyType({}),
     full: Mapping[str, Any] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Outcome]], Experiment]:
-    """Make an experiment of a function that returns an `Outcome`.
+    """Make an experiment of a function that returns an `Outcome`. A decorator.
 
-    `claim` is what the lecture says, `setting` what is done, `criterion` when the claim counts as shown; `notice`
-    are sentences on what to look at, `further` calls that are worth a try, as code. Keys of `full` and `knobs` are
-    parameters of the function.
+    Parameters
+    ----------
+    name : str
+        to run it by
+    title : str
+        in a line
+    lectures : tuple[str, ...]
+        keys of `LECTURES`
+    topic : str
+        a key of `TOPICS`
+    claim : str
+        what the lecture says
+    setting : str
+        what is done
+    criterion : str
+        when the claim counts as shown
+    notice : tuple[str, ...]
+        sentences on what to look at
+    further : tuple[str, ...]
+        calls that are worth a try, as code
+    knobs : Mapping[str, str]
+        what each parameter of the function is, in a line
+    full : Mapping[str, Any]
+        parameters of the original, where that is larger
+
+    Returns
+    -------
+    Callable
+        takes the function, gives an `Experiment`
     """
 
     def declare(work: Callable[..., Outcome]) -> Experiment:
@@ -119,7 +169,18 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> Experiment:
-    """The experiment of this name; an error suggests the nearest ones."""
+    """The experiment of this name; an error suggests the nearest ones.
+
+    Parameters
+    ----------
+    name : str
+        one of `names()`
+
+    Returns
+    -------
+    Experiment
+        not run yet
+    """
     key = name.replace("_", "-")
     look_up("experiment", key, {each.replace("-", "_"): each for each in names()})
     module = importlib.import_module(f"pellucid.lab.experiments.{key.replace('-', '_').lower()}")
@@ -129,6 +190,8 @@ def find(name: str) -> Experiment:
 def catalogue() -> tuple[Experiment, ...]:
     """All experiments, by topic and name.
 
+    Examples
+    --------
     >>> "xor" in [each.name for each in catalogue()]
     True
     """

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Beside:
-    """A number of the lecture beside ours. Where the lecture has none, `lecture` is None."""
+    """A number of the lecture beside ours.
+
+    Parameters
+    ----------
+    what : str
+        it is
+    lecture : number, text or None
+        the lecture's; None where it has none
+    ours : number or text
+        what came out here
+    """
 
     what: str
     lecture: Any
@@ -27,7 +37,17 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows under a head; the cells may be numbers or text."""
+    """Rows under a head; the cells may be numbers or text.
+
+    Parameters
+    ----------
+    title : str
+        above it
+    head : tuple[str, ...]
+        names of the columns
+    rows : Sequence[Sequence[Any]]
+        a value for each column
+    """
 
     title: str
     head: tuple[str, ...]
@@ -47,7 +67,17 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure, drawn when it is asked for, and words below it that say what it shows."""
+    """A figure, drawn when it is asked for, and words below it that say what it shows.
+
+    Parameters
+    ----------
+    name : str
+        of its file
+    caption : str
+        what it shows
+    draw : Callable[[], Figure]
+        makes the figure
+    """
 
     name: str
     caption: str
@@ -58,8 +88,20 @@ class Picture:
 class Outcome:
     """What an experiment returns.
 
-    `passed` says whether the criterion is met, `verdict` why in one sentence with its numbers. `numbers` are for
-    programs; `compared` puts the lecture's numbers beside ours; `tables` and `pictures` are for people.
+    Parameters
+    ----------
+    passed : bool
+        is the criterion met?
+    verdict : str
+        why, in one sentence with its numbers
+    numbers : Mapping[str, Any]
+        for programs
+    compared : tuple[Beside, ...]
+        the lecture's numbers beside ours
+    tables : tuple[Table, ...]
+        for people
+    pictures : tuple[Picture, ...]
+        for people
     """
 
     passed: bool

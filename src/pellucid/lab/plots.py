@@ -41,6 +41,20 @@ SIZE = (6.8, 4.2)
 def plot_difference_errors(errors: DifferenceErrors, ax: Axes | None = None) -> Axes:
     """Error of difference quotients against the step: truncation falls to the left, rounding rises.
 
+    Parameters
+    ----------
+    errors : DifferenceErrors
+        of `difference_errors`
+    ax : Axes | None
+        axes to draw on; None makes new ones
+
+    Returns
+    -------
+    matplotlib axes
+        those drawn on
+
+    Examples
+    --------
     >>> plot_difference_errors(difference_errors(np.exp, 1.0)).get_xlabel()
     'step $h$'
     """
@@ -67,6 +81,20 @@ def plot_difference_errors(errors: DifferenceErrors, ax: Axes | None = None) -> 
 def plot_swell(swell: Swell, ax: Axes | None = None) -> Axes:
     """Size of the derivative of l_n: formulas grow exponentially, the graph by the same few nodes each time.
 
+    Parameters
+    ----------
+    swell : Swell
+        of `expression_swell`
+    ax : Axes | None
+        axes to draw on; None makes new ones
+
+    Returns
+    -------
+    matplotlib axes
+        those drawn on
+
+    Examples
+    --------
     >>> plot_swell(expression_swell(3)).get_xlabel()
     '$n$'
     """
@@ -90,6 +118,20 @@ def plot_swell(swell: Swell, ax: Axes | None = None) -> Axes:
 def plot_costs(costs: SpeelpenningCosts, ax: Axes | None = None) -> Axes:
     """Operations for the gradient of a product of d factors: forward mode about d², reverse mode about d.
 
+    Parameters
+    ----------
+    costs : SpeelpenningCosts
+        of `speelpenning_costs`
+    ax : Axes | None
+        axes to draw on; None makes new ones
+
+    Returns
+    -------
+    matplotlib axes
+        those drawn on
+
+    Examples
+    --------
     >>> plot_costs(speelpenning_costs((4, 8))).get_xlabel()
     'number of factors $d$'
     """
@@ -113,6 +155,20 @@ def plot_costs(costs: SpeelpenningCosts, ax: Axes | None = None) -> Axes:
 def plot_xor(run: XorRun, axes: tuple[Axes, Axes] | None = None) -> tuple[Axes, Axes]:
     """The four points with the trained network's regions and boundary, and the loss of every start that was tried.
 
+    Parameters
+    ----------
+    run : XorRun
+        of `train_xor`
+    axes : tuple[Axes, Axes] | None
+        a pair to draw on; None makes new ones
+
+    Returns
+    -------
+    pair of matplotlib axes
+        those drawn on
+
+    Examples
+    --------
     >>> plane, curve = plot_xor(train_xor(steps=20, starts=1))
     >>> curve.get_ylabel()
     'logistic loss'

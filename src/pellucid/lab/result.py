@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """What `lab.run` returns. `print` it; in a notebook it shows itself, with its figures."""
+    """What `lab.run` returns. `print` it; in a notebook it shows itself, with its figures.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        that was run
+    settings : Mapping[str, Any]
+        its parameters
+    outcome : Outcome
+        what came out
+    seconds : float
+        it took
+    """
 
     experiment: Experiment
     settings: Mapping[str, Any]
@@ -53,14 +65,31 @@ class Result:
         return page(self)
 
     def save(self, folder: str | Path) -> Path:
-        """Write the page as NAME.html into a folder. Returns its path."""
+        """Write the page as NAME.html into a folder.
+
+        Parameters
+        ----------
+        folder : str | Path
+            made where it is not there
+
+        Returns
+        -------
+        Path
+            of the page
+        """
         path = Path(folder) / f"{self.experiment.name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, self.html().encode())
         return path
 
     def show(self, console: Console | None = None) -> None:
-        """Print everything but the figures."""
+        """Print everything but the figures.
+
+        Parameters
+        ----------
+        console : Console | None
+            of rich; None is the terminal
+        """
         from pellucid.lab.terminal import show
 
         show(self, console)

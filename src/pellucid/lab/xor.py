@@ -53,8 +53,24 @@ class Pass(Brief):
 
 
 def forward_pass(parameters: dict[str, Any], x: ArrayLike = X, activation: str = "relu") -> Pass:
-    """The network with every value in between. The hand-made weights give the labels themselves:
+    """The network with every value in between. The hand-made weights give the labels themselves.
 
+    Parameters
+    ----------
+    parameters : dict[str, Any]
+        "U", "c", "w" and "b"
+    x : array, (n, 2)
+        points
+    activation : str
+        by name
+
+    Returns
+    -------
+    Pass
+        print it
+
+    Examples
+    --------
     >>> print(forward_pass(HAND_MADE))
     x       z = Ux + c  h = σ(z)  <w, h> + b
     ────────────────────────────────────────
@@ -96,6 +112,20 @@ class Separation(Brief):
 def separate(x: ArrayLike = X, y: ArrayLike = Y) -> Separation:
     """Is there a linear classifier without errors? Answered by linear programming.
 
+    Parameters
+    ----------
+    x : array, (n, d)
+        points
+    y : array, (n,)
+        labels -1 and 1
+
+    Returns
+    -------
+    Separation
+        a line, or a proof that there is none
+
+    Examples
+    --------
     >>> print(separate())
     not separable: the conditions times (0.25, 0.25, 0.25, 0.25) add up to 0 > 0
     >>> separate(np.column_stack([X, X[:, 0] * X[:, 1]])).separable  # a richer input map: (x1, x2, x1 x2)
@@ -117,6 +147,22 @@ def separate(x: ArrayLike = X, y: ArrayLike = Y) -> Separation:
 def perceptron_errors(x: ArrayLike = X, y: ArrayLike = Y, epochs: int = 100) -> tuple[int, ...]:
     """Mistakes of Rosenblatt's perceptron in each epoch: on XOR it never has an epoch without one.
 
+    Parameters
+    ----------
+    x : array, (n, d)
+        points
+    y : array, (n,)
+        labels -1 and 1
+    epochs : int
+        at most
+
+    Returns
+    -------
+    tuple of int
+        one number for each epoch
+
+    Examples
+    --------
     >>> min(perceptron_errors())
     4
     """
@@ -184,6 +230,26 @@ def train_xor(
     are still wrong. So starts are drawn one after another (standard normal, from `seed`) until one solves it, and
     the failures are part of the result.
 
+    Parameters
+    ----------
+    seed : int
+        of the starts
+    steps : int
+        of gradient descent from each start
+    lr : float
+        the rate
+    activation : str
+        of the hidden units
+    starts : int
+        tried at most
+
+    Returns
+    -------
+    XorRun
+        the last network, and all starts
+
+    Examples
+    --------
     >>> run = train_xor()
     >>> run.solved, run.predictions.tolist()
     (True, [-1.0, 1.0, 1.0, -1.0])

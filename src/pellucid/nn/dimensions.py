@@ -77,6 +77,20 @@ def summary(net: Layer, features: Any) -> Summary:
     Rows are samples: W[r] is m_{r-1} × m_r here, the transpose of the lectures' m_r × m_{r-1}; Z[r] and A[r] are n ×
     m_r.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    features : int, tuple or array
+        the number of features, the shape of a sample, or data
+
+    Returns
+    -------
+    Summary
+        print it
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> print(summary(nn.mlp((4,), 2), 3))
     layer                         output  parameters          count
@@ -100,6 +114,20 @@ def _row(name: str, layer: Layer, features: Features) -> Row:
 def count_parameters(net: Layer, features: Any) -> int:
     """The number of learned numbers.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    features : int, tuple or array
+        the number of features, the shape of a sample, or data
+
+    Returns
+    -------
+    int
+        how many
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> count_parameters(nn.mlp((40,), 1), 1000)  # the multiplication network of the lectures has no output bias
     40081

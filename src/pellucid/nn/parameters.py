@@ -15,6 +15,18 @@ from pellucid.nn.layers.layer import Params
 def flatten_parameters(params: Params) -> tuple[Any, Callable[[Any], dict[str, Any]]]:
     """All numbers in one vector, and the function that puts a vector back into named arrays.
 
+    Parameters
+    ----------
+    params : Params
+        arrays by name
+
+    Returns
+    -------
+    tuple
+        a vector, and a function from such a vector to arrays by name
+
+    Examples
+    --------
     >>> vector, back = flatten_parameters({"w": np.ones((2, 2)), "b": np.zeros(2)})
     >>> vector.tolist(), back(vector)["b"].tolist()
     ([1.0, 1.0, 1.0, 1.0, 0.0, 0.0], [0.0, 0.0])
@@ -34,8 +46,22 @@ def flatten_parameters(params: Params) -> tuple[Any, Callable[[Any], dict[str, A
 
 
 def select(params: Params, pattern: On) -> dict[str, Any]:
-    """The arrays whose names match a pattern, or one of several, with * for anything.
+    """The arrays whose names match.
 
+    Parameters
+    ----------
+    params : Params
+        arrays by name
+    pattern : On
+        one or several, with * for anything
+
+    Returns
+    -------
+    dict of arrays
+        by name
+
+    Examples
+    --------
     >>> list(select({"hidden1.weight": 1, "hidden1.bias": 2, "output.weight": 3}, "*.weight"))
     ['hidden1.weight', 'output.weight']
     """

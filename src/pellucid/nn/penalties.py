@@ -27,6 +27,8 @@ On = str | tuple[str, ...]
 class Penalty(Record, ABC):
     """A number for the parameters of a network, to be added to the mean loss. Penalties are added with +.
 
+    Examples
+    --------
     >>> both = L2(0.5) + L1(0.25, on="out.*")
     >>> float(both({"hid.weight": np.array([[2.0]]), "hid.bias": np.ones(1), "out.weight": np.array([[4.0]])}))
     6.0
@@ -34,7 +36,18 @@ class Penalty(Record, ABC):
 
     @abstractmethod
     def __call__(self, params: Mapping[str, Any]) -> Any:
-        """Named arrays -> ()"""
+        """The number.
+
+        Parameters
+        ----------
+        params : Mapping[str, Any]
+            arrays by name
+
+        Returns
+        -------
+        number
+            to be added to the mean loss
+        """
 
     def __radd__(self, other: Any) -> Penalty:
         return self if other == 0 else NotImplemented  # sum([...]) starts with 0
@@ -48,7 +61,13 @@ class Penalty(Record, ABC):
 
 @dataclass(frozen=True)
 class Penalties(Penalty):
-    """The sum of several penalties; of none it is 0."""
+    """The sum of several penalties; of none it is 0.
+
+    Parameters
+    ----------
+    parts : tuple[Penalty, ...]
+        the penalties
+    """
 
     parts: tuple[Penalty, ...] = ()
 
@@ -60,8 +79,17 @@ class Penalties(Penalty):
 class PerRow(Penalty):
     """A penalty divided by the number of rows of the batch at hand (the sum of their weights), as scikit-learn does.
 
-    Its strength then depends on the batch size. Without rows it is the penalty itself.
+    Its strength then depends on the batch size.
 
+    Parameters
+    ----------
+    of : Penalty
+        the penalty
+    rows : number
+        of the batch; 1 is the penalty itself
+
+    Examples
+    --------
     >>> float(PerRow(L2(0.1)).for_rows(10)({"out.weight": np.array([[-1.0, 2.0]])}))
     0.025
     """
@@ -70,6 +98,13 @@ class PerRow(Penalty):
     rows: Any = 1
 
     def for_rows(self, rows: Any) -> PerRow:
+        """The same for a batch of so many rows.
+
+        Parameters
+        ----------
+        rows : number
+            of the batch
+        """
         return replace(self, rows=rows)
 
     def __call__(self, params: Mapping[str, Any]) -> Any:
@@ -80,6 +115,15 @@ class PerRow(Penalty):
 class L1(Penalty):
     """strength Σ |w| (lasso): drives weights to exactly zero under a proximal step; the slope at 0 is 0.
 
+    Parameters
+    ----------
+    strength : number
+        the factor
+    on : On
+        names of parameters, with * for anything
+
+    Examples
+    --------
     >>> float(L1(0.1)({"out.weight": np.array([[-1.0, 2.0]])}).round(9))
     0.3
     """
@@ -98,6 +142,15 @@ class L1(Penalty):
 class L2(Penalty):
     """½ strength Σ w² (ridge, weight decay): the gradient is strength times w.
 
+    Parameters
+    ----------
+    strength : number
+        the factor
+    on : On
+        names of parameters, with * for anything
+
+    Examples
+    --------
     >>> float(L2(0.1)({"out.weight": np.array([[-1.0, 2.0]])}))
     0.25
     """
@@ -116,6 +169,17 @@ class L2(Penalty):
 class ElasticNet(Penalty):
     """l1 Σ |w| + ½ l2 Σ w² (Zou and Hastie, 2005).
 
+    Parameters
+    ----------
+    l1 : number
+        factor of the sizes
+    l2 : number
+        factor of the halved squares
+    on : On
+        names of parameters, with * for anything
+
+    Examples
+    --------
     >>> float(ElasticNet(l1=1.0, l2=2.0)({"out.weight": np.array([[-1.0, 2.0]])}))
     8.0
     """
@@ -138,6 +202,15 @@ class MaxNorm:
 
     Not a penalty: `project` is applied after every step. Columns within the limit keep every bit.
 
+    Parameters
+    ----------
+    limit : number
+        the largest norm
+    on : On
+        names of parameters, with * for anything
+
+    Examples
+    --------
     >>> MaxNorm(2.5).project({"out.weight": np.array([[3.0, 1.0], [4.0, 1.0]])})["out.weight"]
     array([[1.5, 1. ],
            [2. , 1. ]])
@@ -151,7 +224,18 @@ class MaxNorm:
             raise ValueError(f"MaxNorm: limit is a number above 0, got {self.limit!r}")
 
     def project(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters, those chosen scaled down where they are too long."""
+        """The parameters, those chosen scaled down where they are too long.
+
+        Parameters
+        ----------
+        params : Mapping[str, Any]
+            arrays by name
+
+        Returns
+        -------
+        dict of arrays
+            the same names
+        """
         return {**params, **{name: self._column_wise(name, w) for name, w in _meant(self, params).items()}}
 
     def _column_wise(self, name: str, w: Any) -> Any:

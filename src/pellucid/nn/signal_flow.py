@@ -20,7 +20,25 @@ BINS = 30
 
 @dataclass(frozen=True)
 class Signal:
-    """What flows through one place, in a few numbers."""
+    """What flows through one place, in a few numbers.
+
+    Parameters
+    ----------
+    name : str
+        of the place
+    mean : float
+        of the numbers
+    std : float
+        their deviation
+    rms : float
+        their root mean square
+    zeros : float
+        share that is exactly 0
+    large : float
+        share whose size is above 0.99
+    histogram : tuple[tuple[int, ...], tuple[float, ...]]
+        counts, and edges
+    """
 
     name: str
     mean: float
@@ -32,6 +50,17 @@ class Signal:
 
     @staticmethod
     def of(name: str, x: Any, bounds: tuple[float, float] | None = None) -> Signal:
+        """The numbers of an array.
+
+        Parameters
+        ----------
+        name : str
+            of the place
+        x : array
+            any shape
+        bounds : tuple[float, float] | None
+            ends of the histogram; None is those of the data
+        """
         counts, edges = np.histogram(x[np.isfinite(x)], BINS, range=bounds)  # what overflowed has no bin
         return Signal(
             name,
@@ -48,8 +77,16 @@ class Signal:
 class Signals:
     """What `signals` found, layers in the order of the network. Print it for a table.
 
-    Forward: the input, and what comes out of every layer behind its activation. Backward: the adjoint of every
-    pre-activation (for one sample, not divided by their number), and the mean gradient of every weight matrix.
+    Parameters
+    ----------
+    input : Signal
+        what goes in
+    activations : tuple[Signal, ...]
+        what comes out of every layer, behind its activation
+    adjoints : tuple[Signal, ...]
+        of every pre-activation (for one sample, not divided by their number)
+    weight_gradients : tuple[Signal, ...]
+        the mean gradient of every weight matrix
     """
 
     input: Signal
@@ -97,17 +134,35 @@ def signals(
 ) -> Signals:
     """Statistics of activations and gradients, layer by layer, for a network made of weights and activations.
 
-    `signals(net, variables, X)`: `variables` is what `net.initialize` gives, or any pair (params, state).
-    `signals(model, X)` takes a `Model`'s own. X: (n, features).
+    For every layer with weights: the activation that follows it, the adjoint of what comes out of it, the gradient
+    of its weights.
 
-    The network is looked at as it is trained: batch normalisation by the statistics of X, dropout with masks drawn by
-    `seed`. With `training=False` as it predicts: stored statistics, no dropout.
+    Parameters
+    ----------
+    net : Layer or Model
+        `signals(net, variables, X)`, or `signals(model, X)`
+    variables : Variables
+        what `net.initialize` gives, or any pair (params, state)
+    X : array, (n, features)
+        rows
+    adjoint : array, (n, outputs)
+        the gradient at the output, as if it were that of a loss; by default standard normal numbers divided by the
+        number of outputs
+    training : bool
+        as it is trained: batch normalisation by the statistics of X, dropout with masks drawn by `seed`; False as
+        it predicts: stored statistics, no dropout
+    seed : int
+        of dropout and of the default adjoint
+    bounds : tuple
+        ends of the histograms of activations (30 bins); by default those of the data
 
-    The gradient starts at the output as `adjoint` (shape of the output; by default standard normal numbers divided
-    by the number of outputs), as if it were that of a loss. For every layer with weights: the activation that
-    follows it, the adjoint of what comes out of it, the gradient of its weights. `bounds` are the ends of the
-    histograms of activations (30 bins), by default those of the data.
+    Returns
+    -------
+    Signals
+        print it for a table
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> net = nn.mlp((50, 50), 50, activation="tanh", init="lecun", output_init="lecun")

@@ -14,8 +14,20 @@ from pellucid.nn.signal_flow import BINS, Signal, Signals
 def plot_layer_stats(signals: Signals, axes: Any = None) -> Any:
     """Mean and deviation of the activations, and the size of adjoints and weight gradients, over the layers.
 
-    Takes and returns a pair of axes.
+    Parameters
+    ----------
+    signals : Signals
+        of `nn.signals`
+    axes : pair of matplotlib axes
+        to draw on; None makes new ones
 
+    Returns
+    -------
+    pair of matplotlib axes
+        those drawn on
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> net = nn.mlp((8, 8), 1)
     >>> left, right = plot_layer_stats(nn.signals(net, net.initialize(3), np.eye(3)))
@@ -51,11 +63,27 @@ def _whole(count: int) -> range:
 
 
 def plot_layer_histograms(signals: Signals, of: str = "activations", axes: Any = None, *, share: bool = True) -> Any:
-    """One histogram for each layer, of "activations", "adjoints" or "weight_gradients". Takes and returns axes.
+    """One histogram for each layer.
 
-    All have one axis and one set of bins, so that a deviation that shrinks or grows from layer to layer is seen; with
-    `share=False` each has its own.
+    Parameters
+    ----------
+    signals : Signals
+        of `nn.signals`
+    of : str
+        "activations", "adjoints" or "weight_gradients"
+    axes : matplotlib axes
+        one for each layer; None makes new ones
+    share : bool
+        one axis and one set of bins for all, so that a deviation that shrinks or grows from layer to layer is seen;
+        with False each has its own
 
+    Returns
+    -------
+    matplotlib axes
+        one for each layer
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> net = nn.mlp((8, 8), 1)
     >>> pictures = plot_layer_histograms(nn.signals(net, net.initialize(3), np.eye(3)))

@@ -27,6 +27,18 @@ def formal_neuron(activation: Any = "sigmoid") -> Sequential:
 
     With the identity it is linear regression, with the sigmoid logistic regression.
 
+    Parameters
+    ----------
+    activation : str, Activation or function
+        what follows the sum
+
+    Returns
+    -------
+    Sequential
+        a network of one unit
+
+    Examples
+    --------
     >>> list(formal_neuron().initialize(2).params)
     ['unit.weight', 'unit.bias']
     """
@@ -35,7 +47,21 @@ def formal_neuron(activation: Any = "sigmoid") -> Sequential:
 
 @dataclass(frozen=True)
 class Learned:
-    """A unit after learning, and how it went: mistakes and mean loss of every epoch, steps that changed anything."""
+    """A unit after learning, and how it went.
+
+    Parameters
+    ----------
+    weight : array, (d,)
+        w
+    bias : float
+        b
+    mistakes : tuple[int, ...]
+        of every epoch
+    losses : tuple[float, ...]
+        mean loss of every epoch
+    updates : int
+        steps that changed anything
+    """
 
     weight: Any
     bias: float
@@ -49,11 +75,33 @@ class Learned:
         return self.mistakes[-1] == 0
 
     def score(self, X: Any) -> Any:
-        """<w, x> + b.   (n, d) -> (n,)"""
+        """<w, x> + b.
+
+        Parameters
+        ----------
+        X : array, (n, d)
+            rows
+
+        Returns
+        -------
+        array, (n,)
+            scores
+        """
         return np.asarray(X) @ self.weight + self.bias
 
     def predict(self, X: Any) -> Any:
-        """The class, -1 or 1.   (n, d) -> (n,)"""
+        """The class, -1 or 1.
+
+        Parameters
+        ----------
+        X : array, (n, d)
+            rows
+
+        Returns
+        -------
+        array, (n,)
+            classes
+        """
         return np.where(self.score(X) > 0, 1, -1)
 
 
@@ -64,6 +112,13 @@ class Perceptron:
     Labels are -1 and 1, or 0 and 1. Where a line separates them with margin γ among points of size R, it stops after
     at most (R/γ)² updates (R and γ reckoned with the bias as one more input of 1).
 
+    Parameters
+    ----------
+    lr : float
+        the rate
+
+    Examples
+    --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> learned = Perceptron().fit(X, [0, 0, 0, 1])  # AND
     >>> learned.converged, learned.predict(X).tolist()
@@ -76,7 +131,22 @@ class Perceptron:
         check_number("a number from 0", lr=self.lr)
 
     def fit(self, X: Any, y: Any, epochs: int = 100) -> Learned:
-        """Learn sample by sample, in order, until an epoch passes without a mistake."""
+        """Learn sample by sample, in order, until an epoch passes without a mistake.
+
+        Parameters
+        ----------
+        X : array, (n, d)
+            rows
+        y : array, (n,)
+            labels -1 and 1, or 0 and 1
+        epochs : int
+            at most
+
+        Returns
+        -------
+        Learned
+            the unit
+        """
         return _learn("perceptron", X, _signs(y), lambda t: self.lr, epochs, stop=True)
 
 
@@ -84,9 +154,16 @@ class Perceptron:
 class Adaline:
     """Widrow and Hoff's adaptive linear neuron (1960): w += lr (y - s) x for every sample, s = <w, x> + b.
 
-    `lr` is a number or a function of the step t = 0, 1, ... With a falling rate it approaches least squares; above
-    2/λ, λ the largest eigenvalue of the inputs' second moments, it diverges.
+    With a falling rate it approaches least squares; above 2/λ, λ the largest eigenvalue of the inputs' second
+    moments, it diverges.
 
+    Parameters
+    ----------
+    lr : float | Callable[[int], float]
+        a number, or a function of the step t = 0, 1, ...
+
+    Examples
+    --------
     >>> X = np.array([[0.0], [1.0], [2.0]])
     >>> learned = Adaline(lr=0.1).fit(X, np.array([1.0, 3.0, 5.0]), epochs=500)
     >>> float(learned.weight[0].round(3)), round(learned.bias, 3)
@@ -100,7 +177,22 @@ class Adaline:
             check_number("a number from 0, or a function of the step", lr=self.lr)
 
     def fit(self, X: Any, y: Any, epochs: int = 100) -> Learned:
-        """Learn sample by sample, in order. Targets are any numbers (-1 and 1 for classes)."""
+        """Learn sample by sample, in order.
+
+        Parameters
+        ----------
+        X : array, (n, d)
+            rows
+        y : array, (n,)
+            any numbers (-1 and 1 for classes)
+        epochs : int
+            all are made
+
+        Returns
+        -------
+        Learned
+            the unit
+        """
         rate = self.lr if callable(self.lr) else lambda t: self.lr
         return _learn("half_squared_error", X, np.asarray(y, float), rate, epochs, stop=False)
 

@@ -17,7 +17,17 @@ from pellucid.nn.layers.normalization import BatchNorm
 
 
 class Network(NamedTuple):
-    """A network with its arrays."""
+    """A network with its arrays.
+
+    Parameters
+    ----------
+    net : Layer
+        the network
+    params : dict[str, Any]
+        arrays by name
+    state : dict[str, Any]
+        statistics by name
+    """
 
     net: Layer
     params: dict[str, Any]
@@ -39,6 +49,22 @@ def collapse(net: Layer, params: Params, state: Params | None = None) -> Network
 
     Without a nonlinearity a deep network is a linear map. Predictions are unchanged.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    params : Params
+        arrays by name
+    state : Params | None
+        statistics by name
+
+    Returns
+    -------
+    Network
+        a smaller one
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> net = nn.Sequential(nn.Dense(5), "identity", nn.Dense(2))
@@ -63,6 +89,22 @@ def fold_batchnorm(net: Layer, params: Params, state: Params) -> Network:
     z' = a z + c with a = scale / sqrt(var + eps), c = shift - a mean. Predictions are unchanged. A BatchNorm with no
     Dense beside it stays.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    params : Params
+        arrays by name
+    state : Params
+        statistics by name
+
+    Returns
+    -------
+    Network
+        without those layers
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> net = nn.mlp((4,), 1, norm="batch")

@@ -26,9 +26,18 @@ def _averages(state: Arrays) -> Arrays:
 class EMA(Link):
     """An exponential moving average of the parameters: a <- decay a + (1 - decay) w (Polyak and Juditsky, 1992).
 
-    With `debias` the parameters that training began with take no part: as if divided by 1 - decay^t, also when
-    decay is scheduled. Without, the average begins there. Training goes on with the parameters themselves.
+    Training goes on with the parameters themselves.
 
+    Parameters
+    ----------
+    decay : Number
+        the share of itself that the average keeps at each step
+    debias : bool
+        the parameters that training began with take no part: as if divided by 1 - decay^t, also when decay is
+        scheduled. Without, the average begins there
+
+    Examples
+    --------
     >>> link, w = EMA(0.5), {"w": np.array([0.0])}
     >>> _, state = link.after({"w": np.array([2.0])}, link.init(w), 1, 0.1, w)
     >>> _, state = link.after({"w": np.array([5.0])}, state, 2, 0.1, w)
@@ -63,8 +72,15 @@ class EMA(Link):
 class SWA(Link):
     """Stochastic weight averaging: the mean of the parameters of all steps after `start` (Izmailov et al., 2018).
 
-    None is three quarters of the run. Until then it gives the parameters as they are. It wants a rate that stays up.
+    Until then it gives the parameters as they are. It wants a rate that stays up.
 
+    Parameters
+    ----------
+    start : int | Epochs | None
+        steps, or `Epochs(...)`; None is three quarters of the run
+
+    Examples
+    --------
     >>> link, state = SWA(start=1), {"w": np.array([0.0]), "(count)": np.array(0.0)}
     >>> for t, w in enumerate((9.0, 1.0, 3.0), start=1):
     ...     _, state = link.after({"w": np.array([w])}, state, t, 0.1, {})

@@ -15,6 +15,17 @@ class Group:
 
     The decay of a parameter is lr · its lr factor · rate · its decay factor.
 
+    Parameters
+    ----------
+    on : On
+        names of parameters, with * for anything
+    lr : float
+        factor of the rate
+    decay : float
+        factor of the decay
+
+    Examples
+    --------
     >>> Group("*.bias", lr=0.1, decay=0.0)
     Group(on='*.bias', lr=0.1, decay=0.0)
     """

@@ -27,27 +27,111 @@ class Link(Record, ABC):
     name: ClassVar[str] = "link"
 
     def init(self, params: Arrays) -> Arrays:
-        """The state ahead of the first step."""
+        """The state ahead of the first step.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
         return {}
 
     def before(self, grads: Arrays, params: Arrays, state: Arrays, t: Any) -> tuple[Arrays, Arrays]:
-        """Ahead of the rule, at every call: t counts calls from 1."""
+        """Ahead of the rule, at every call.
+
+        Parameters
+        ----------
+        grads : Arrays
+            arrays by name
+        params : Arrays
+            arrays by name
+        state : Arrays
+            of this link
+        t : int
+            counts calls from 1
+
+        Returns
+        -------
+        tuple
+            new gradients, new state
+        """
         return grads, state
 
     def after(self, params: Arrays, state: Arrays, t: Any, lr: Any, old: Arrays) -> tuple[Arrays, Arrays]:
-        """Behind the rule, at every update: t counts updates from 1, `old` are the parameters ahead of it."""
+        """Behind the rule, at every update.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name, those after the rule
+        state : Arrays
+            of this link
+        t : int
+            counts updates from 1
+        lr : number
+            the current rate
+        old : Arrays
+            the parameters ahead of the update
+
+        Returns
+        -------
+        tuple
+            new parameters, new state
+        """
         return params, state
 
     def for_prediction(self, params: Arrays, state: Arrays) -> Arrays:
-        """The parameters to predict with."""
+        """The parameters to predict with.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+        state : Arrays
+            of this link
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
         return params
 
     def fit(self, total_steps: int, steps_per_epoch: float) -> Link:
-        """The same for a run of this length."""
+        """The same for a run of this length.
+
+        Parameters
+        ----------
+        total_steps : int
+            of the run
+        steps_per_epoch : float
+            of the run
+
+        Returns
+        -------
+        Link
+            a new one
+        """
         return fitted(self, total_steps, steps_per_epoch)
 
     def for_groups(self, groups: tuple[Group, ...]) -> Link:
-        """The same, knowing the factors of the groups."""
+        """The same, knowing the factors of the groups.
+
+        Parameters
+        ----------
+        groups : tuple[Group, ...]
+            of the chain
+
+        Returns
+        -------
+        Link
+            a new one
+        """
         return self
 
 
@@ -57,6 +141,13 @@ class ClipNorm(Link):
 
     Gradients within the limit keep every bit. Squares are summed in float64, where they do not overflow.
 
+    Parameters
+    ----------
+    limit : Number
+        the largest norm
+
+    Examples
+    --------
     >>> ClipNorm(1.0).before({"a": np.array([3.0]), "b": np.array([4.0])}, {}, {}, 1)[0]
     {'a': array([0.6]), 'b': array([0.8])}
     """
@@ -78,6 +169,13 @@ class ClipNorm(Link):
 class ClipValue(Link):
     """Every entry of every gradient is clipped to [-limit, limit].
 
+    Parameters
+    ----------
+    limit : Number
+        the largest size of an entry
+
+    Examples
+    --------
     >>> ClipValue(1.0).before({"a": np.array([3.0, -0.5])}, {}, {}, 1)[0]
     {'a': array([ 1. , -0.5])}
     """
@@ -101,6 +199,13 @@ class Accumulate(Link):
     In between parameters and the state of everything behind stay as they are. Schedules count updates, not calls. For
     batches of the same size it is one batch of all; the last calls of a run that do not fill k are lost.
 
+    Parameters
+    ----------
+    k : int
+        calls for one update
+
+    Examples
+    --------
     >>> link, grads = Accumulate(2), {"w": np.array([4.0])}
     >>> _, state = link.before({"w": np.array([2.0])}, grads, link.init(grads), 1)
     >>> link.before(grads, grads, state, 2)[0]
@@ -130,6 +235,17 @@ class WeightDecay(Link):
     lr is the current rate, schedule and group included, so a lower rate decays less. With SGD it is the same as the
     penalty ½ rate ‖w‖², with Adam it is not: there the penalty's gradient is scaled like any other.
 
+    Parameters
+    ----------
+    rate : Number
+        of the decay
+    on : On
+        names of parameters, with * for anything
+    groups : tuple[Group, ...]
+        factors; a chain fills them in
+
+    Examples
+    --------
     >>> link, w = WeightDecay(0.5), {"out.weight": np.array([2.0]), "out.bias": np.array([2.0])}
     >>> link.after(w, {}, 1, 0.25, w)[0]
     {'out.weight': array([1.75]), 'out.bias': array([2.])}
@@ -162,6 +278,13 @@ class WeightDecay(Link):
 class Constraint(Link):
     """What has `project(params)` is applied after every update, for instance `nn.MaxNorm(3.0)`.
 
+    Parameters
+    ----------
+    by : object
+        has `project(params)`, which returns the new ones
+
+    Examples
+    --------
     >>> class NonNegative:
     ...     def project(self, params):
     ...         return {name: np.maximum(w, 0.0) for name, w in params.items()}

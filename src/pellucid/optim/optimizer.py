@@ -23,6 +23,17 @@ from pellucid.precision import like
 class Optimizer:
     """Pure functions from parameters, gradients and state to the next parameters and state; made by `chain`.
 
+    Parameters
+    ----------
+    rule : Rule
+        how one array changes
+    links : tuple[Link, ...]
+        what goes around it
+    groups : tuple[Group, ...]
+        factors for some parameters
+
+    Examples
+    --------
     >>> from pellucid.optim import SGD
     >>> opt = chain(SGD(0.5))
     >>> w, g = {"w": np.array([1.0])}, {"w": np.array([0.5])}
@@ -51,7 +62,18 @@ class Optimizer:
         return not isinstance(self.rule.lr, Schedule) and not any(_scheduled(part) for part in parts)
 
     def init(self, params: Arrays) -> Arrays:
-        """The state ahead of the first step, flat: "rule.hidden1.weight.m", "ema.hidden1.weight"."""
+        """The state ahead of the first step, flat: "rule.hidden1.weight.m", "ema.hidden1.weight".
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
         for group in self.groups:
             chosen(group.on, params, "Group")
         state = {}
@@ -65,7 +87,18 @@ class Optimizer:
         return state
 
     def numbers(self, t: int) -> dict[str, float]:
-        """The current value of the rate and of every scheduled setting; t = 0, 1, ... is the number of calls so far."""
+        """The current value of the rate and of every scheduled setting.
+
+        Parameters
+        ----------
+        t : int
+            the number of calls so far: 0, 1, ...
+
+        Returns
+        -------
+        dict
+            numbers by name
+        """
         t //= self.every
         values = {"lr": float(self.rule.lr(t) if isinstance(self.rule.lr, Schedule) else self.rule.lr)}
         for key, part in (("rule", self.rule), *self._named()):
@@ -73,7 +106,26 @@ class Optimizer:
         return values
 
     def update(self, params: Arrays, grads: Arrays, state: Arrays, t: Any, numbers: Any) -> tuple[Arrays, Arrays]:
-        """(parameters, gradients, state, number of this call from 1, numbers) -> (parameters, state), the new ones."""
+        """The next parameters and state.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+        grads : Arrays
+            arrays by name
+        state : Arrays
+            of `init`, or of the last update
+        t : int
+            the number of this call, from 1
+        numbers : dict
+            of `numbers(t - 1)`
+
+        Returns
+        -------
+        tuple
+            new parameters, new state
+        """
         rule, links, lr = self._at(numbers)
         parts = self._parts(params, grads, state)
         for key, link in links.items():
@@ -91,13 +143,39 @@ class Optimizer:
         return new, {f"{key}.{entry}": value for key, part in parts.items() for entry, value in part.items()}
 
     def for_prediction(self, params: Arrays, state: Arrays) -> Arrays:
-        """The parameters to predict with: averages, where the chain keeps some."""
+        """The parameters to predict with: averages, where the chain keeps some.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+        state : Arrays
+            of the last update
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
         for key, link in self._named():
             params = link.for_prediction(params, _part(state, key))
         return params
 
     def fit(self, total_steps: int, steps_per_epoch: float) -> Optimizer:
-        """The same for a run of this many calls: times in epochs and of the whole run are filled in."""
+        """The same for a run of this many calls: times in epochs and of the whole run are filled in.
+
+        Parameters
+        ----------
+        total_steps : int
+            of the run
+        steps_per_epoch : float
+            of the run
+
+        Returns
+        -------
+        Optimizer
+            a new one
+        """
         run = (max(total_steps // self.every, 1), steps_per_epoch / self.every)
         return replace(self, rule=fitted(self.rule, *run), links=tuple(link.fit(*run) for link in self.links))
 
@@ -169,11 +247,23 @@ class Optimizer:
 def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
     """One rule, links on gradients ahead of it, links on parameters behind it, each in order.
 
-    In the place of the rule may be its name, or an `Optimizer` (of `optimizer` or `chain`), whose links and groups are
-    kept. `groups` are factors for the learning rate and the decay of some parameters, by patterns of their names:
-    `chain(Adam(1e-3), groups=[Group("*.bias", lr=0.1, decay=0.0)])`. They hold for the rule and for `WeightDecay`
-    wherever it stands; a pattern that meets no parameter is an error when training begins.
+    Parameters
+    ----------
+    *parts : Link, Rule, str or Optimizer
+        in the place of the rule may be its name, or an `Optimizer` (of `optimizer` or `chain`), whose links and
+        groups are kept
+    groups : Iterable[Group]
+        factors for the learning rate and the decay of some parameters, by patterns of their names:
+        `chain(Adam(1e-3), groups=[Group("*.bias", lr=0.1, decay=0.0)])`. They hold for the rule and for
+        `WeightDecay` wherever it stands; a pattern that meets no parameter is an error when training begins
 
+    Returns
+    -------
+    Optimizer
+        to be given to a `Model`
+
+    Examples
+    --------
     >>> from pellucid.optim import SGD, ClipNorm, WeightDecay
     >>> chain(ClipNorm(1.0), SGD(0.1), WeightDecay(0.01)).links
     (ClipNorm(limit=1.0), WeightDecay(rate=0.01, on='*.weight', groups=()))
@@ -226,6 +316,22 @@ def optimizer(which: Any = "adam", *, groups: Iterable[Group] = (), **settings: 
 
     `groups` are factors for the rate and the decay of some parameters, as in `chain`.
 
+    Parameters
+    ----------
+    which : str, Rule, sequence or Optimizer
+        a name of `RULES`, a rule, links and a rule, or itself
+    groups : Iterable[Group]
+        factors for the rate and the decay of some parameters, as in `chain`
+    **settings
+        of the rule, where it is given by name
+
+    Returns
+    -------
+    Optimizer
+        to be given to a `Model`
+
+    Examples
+    --------
     >>> optimizer("sgd", lr=0.1).rule
     SGD(lr=0.1)
     """

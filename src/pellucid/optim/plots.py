@@ -53,7 +53,22 @@ CURVATURE, START = np.array([1.0, 20.0]), np.array([-4.0, 1.2])
 
 
 def plot_schedules(schedules: Mapping[str, Schedule] = SHOWN, steps: int = 100, axes: Any = None) -> Any:
-    """Small pictures of schedules over a run of so many steps. Returns the matplotlib axes, one for each."""
+    """Small pictures of schedules over a run.
+
+    Parameters
+    ----------
+    schedules : Mapping[str, Schedule]
+        by name
+    steps : int
+        of the run
+    axes : matplotlib axes
+        one for each; None makes new ones
+
+    Returns
+    -------
+    matplotlib axes
+        one for each
+    """
     axes = grid(len(schedules), (2.6, 1.7), axes, who="plot_schedules")
     t = np.arange(steps)
     for ax, (name, one) in zip(axes, schedules.items(), strict=True):
@@ -83,7 +98,22 @@ def trajectory(rule: Rule, steps: int) -> Any:
 
 
 def plot_trajectories(rules: Mapping[str, Rule] = PATHS, steps: int = 40, axes: Any = None) -> Any:
-    """Where rules go on an ill-conditioned quadratic, ½ (x² + 20 y²). Returns the matplotlib axes, one for each."""
+    """Where rules go on an ill-conditioned quadratic, ½ (x² + 20 y²).
+
+    Parameters
+    ----------
+    rules : Mapping[str, Rule]
+        by name
+    steps : int
+        of each
+    axes : matplotlib axes
+        one for each; None makes new ones
+
+    Returns
+    -------
+    matplotlib axes
+        one for each
+    """
     axes = grid(len(rules), (2.6, 2.0), axes, who="plot_trajectories")
     x, y = np.meshgrid(np.linspace(-4.6, 1.6, 120), np.linspace(-1.75, 1.75, 90))
     height = 0.5 * (CURVATURE[0] * x**2 + CURVATURE[1] * y**2)

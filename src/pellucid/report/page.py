@@ -50,7 +50,19 @@ ROWS = 20_000
 
 
 class Report:
-    """A page: `html` is all of it, `save` writes it. A notebook shows it in a frame."""
+    """A page: `html` is all of it, `save` writes it. A notebook shows it in a frame.
+
+    Parameters
+    ----------
+    title : str
+        of the page
+    html : str
+        all of it
+    numbers : dict[str, Any]
+        what is on it, as plain data
+    path : str | PathLike | None
+        where it was written
+    """
 
     def __init__(
         self, title: str, html: str, numbers: dict[str, Any], path: str | os.PathLike[str] | None = None
@@ -60,7 +72,18 @@ class Report:
         """The records behind the charts, for `pellucid.report.plots`."""
 
     def save(self, path: str | os.PathLike[str]) -> Report:
-        """Write the page; the file appears whole or not at all."""
+        """Write the page; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str | PathLike
+            of the file
+
+        Returns
+        -------
+        Report
+            itself
+        """
         write_atomically(path, self.html.encode())
         self.path = path
         return self
@@ -94,14 +117,44 @@ def report(
 ) -> Report:
     """Everything about a fitted model on one page: written to `path`, and returned.
 
-    `thing` is a `Model`, an estimator, an ensemble, or a pipeline or search that ends in one. X and y are rows as its
-    `fit` takes them; with `validation`, (X, y) of rows that were not trained on, quality is measured on those. The
-    `history` is taken from the model where none is given. `watch` (an `inspect.Watch`, or its looks) fills the slider
-    over training steps; it is taken from the history, too. `findings` are those of `inspect.diagnose`, which is called
-    where X and y are there and nothing is given. `influence=False` leaves out what asks the model many thousand times:
-    permutation importance and partial dependence. `code` is shown as the program that made the run. What cannot be
-    shown is left out with a line that says how to get it.
+    What cannot be shown is left out with a line that says how to get it.
 
+    Parameters
+    ----------
+    thing : Model, estimator, pipeline or search
+        what the page is about; a pipeline or search ends in one of ours
+    path : str | PathLike | None
+        of the file; None writes none
+    X : array or data frame, (n, features)
+        rows as its `fit` takes them
+    y : array, (n,) or (n, outputs)
+        their target
+    validation : tuple
+        (X, y) of rows that were not trained on: quality is measured on those
+    history : History | None
+        of the fit; by default the model's own
+    watch : Watch | Looks | None
+        an `inspect.Watch`, or its looks: the slider over training steps; by default from the history
+    findings : Sequence[Finding] | None
+        those of `inspect.diagnose`, which is called where X and y are there and nothing is given
+    stopwatch : Stopwatch | None
+        seconds of each epoch
+    influence : bool
+        False leaves out what asks the model many thousand times: permutation importance and partial dependence
+    title : str | None
+        of the page
+    code : str | None
+        shown as the program that made the run
+    seed : int
+        of the rows that are drawn
+
+    Returns
+    -------
+    Report
+        in a notebook it shows itself
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, nn, report
     >>> X = np.random.default_rng(0).normal(size=(60, 2))

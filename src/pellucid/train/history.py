@@ -31,10 +31,30 @@ NAMED = 4
 class History:
     """One dict for each epoch: epoch (from 1), step, loss, lr, and val_loss and metrics where there are any.
 
-    `loss` is the mean over the epoch's batches while the parameters change, without the penalty, as `val_loss` is. A
-    model with a penalty has two more: `penalty`, and `objective`, their sum, which is what is minimised. `batch_size`
-    and `rows` are those of the training data; None where batches come from outside.
+    `loss` is the mean over the epoch's batches while the parameters change, without the penalty, as `val_loss` is.
+    A model with a penalty has two more: `penalty`, and `objective`, their sum, which is what is minimised.
 
+    Parameters
+    ----------
+    epochs : list[dict[str, Any]]
+        a dict for each epoch
+    ending : Ending | None
+        how the run ended; None before that
+    modes : dict[str, str]
+        "min" or "max" for each quantity: which is better
+    converged : bool | None
+        did a method that can tell (L-BFGS) find a minimum?
+    batch_size : int | None
+        rows of a step; None where batches come from outside
+    rows : int | None
+        rows of the training data; None where batches come from outside
+    columns : tuple[str, ...]
+        the quantities of an epoch, in order
+    looks : dict[str, Any] | None
+        what an `inspect.Watch` saw, as plain data
+
+    Examples
+    --------
     >>> history = History([{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.5}])
     >>> history["loss"], history.best("loss")
     ([0.7, 0.5], {'epoch': 2, 'loss': 0.5})
@@ -78,7 +98,20 @@ class History:
         return list(dict.fromkeys(key for row in self.epochs for key in row) if self.epochs else self.columns)
 
     def best(self, name: str, mode: str = "auto") -> dict[str, Any]:
-        """The epoch in which a quantity was best: smallest ("min") or largest ("max"); "auto" knows the metrics."""
+        """The epoch in which a quantity was best.
+
+        Parameters
+        ----------
+        name : str
+            of the quantity
+        mode : str
+            smallest ("min") or largest ("max"); "auto" knows the metrics
+
+        Returns
+        -------
+        dict
+            the row of that epoch
+        """
         pairs = zip(self.epochs, self[name], strict=True)
         rows = [row for row, value in pairs if value is not None and value == value]  # NaN is never the best
         if not rows:
@@ -89,7 +122,13 @@ class History:
         return (min if mode == "min" else max)(rows, key=lambda row: row[name])
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """A line for each epoch."""
+        """A line for each epoch.
+
+        Parameters
+        ----------
+        path : str | PathLike
+            of the file
+        """
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, self._names())
         writer.writeheader()
@@ -97,7 +136,13 @@ class History:
         write_atomically(path, text.getvalue().encode())
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Everything that happened."""
+        """Everything that happened.
+
+        Parameters
+        ----------
+        path : str | PathLike
+            of the file
+        """
         write_atomically(path, (json.dumps(self.described(), indent=1) + "\n").encode())
 
     def described(self) -> dict[str, Any]:
@@ -114,7 +159,20 @@ class History:
         }
 
     def restored(self, data: Any, path: Any) -> History:
-        """The history that `described` described; what a file of an older version lacks is as it is here."""
+        """The history that `described` described; what a file of an older version lacks is as it is here.
+
+        Parameters
+        ----------
+        data : dict
+            what `described` gave
+        path
+            of the file, for errors
+
+        Returns
+        -------
+        History
+            a new one
+        """
         modes = entry(data, "modes", MAPPING, path, default={})
         return replace(
             self,
@@ -129,9 +187,23 @@ class History:
         )
 
     def plot(self, names: Sequence[str] = ("loss", "val_loss"), *, best: str | None = None, ax: Any = None) -> Any:
-        """Curves over the epochs, each named at its end; `best` marks the epoch where that quantity was best.
+        """Curves over the epochs, each named at its end.
 
-        Quantities that the history does not have are left out. Returns the axes; several runs may share them.
+        Quantities that the history does not have are left out. Several runs may share the axes.
+
+        Parameters
+        ----------
+        names : Sequence[str]
+            of the quantities
+        best : str | None
+            marks the epoch where that quantity was best
+        ax : matplotlib axes
+            to draw on; None makes new ones
+
+        Returns
+        -------
+        matplotlib axes
+            those drawn on
         """
         if not self.epochs:
             raise ValueError("the history has no epochs yet: there is nothing to draw")

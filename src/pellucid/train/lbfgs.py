@@ -31,11 +31,37 @@ def fit_lbfgs(
 ) -> History:
     """Minimise the mean loss plus the penalty over all rows. For small data, best in float64.
 
-    It ends when no component of the gradient is larger than `tol`, or (`ftol`, None for SciPy's) the loss no longer
-    falls by that share; `history.converged` tells whether it did. One row of the history for each iteration, with the
-    loss, the penalty and the objective, their sum. Dropout draws one mask and keeps it, as a full-batch method needs a
-    fixed function.
+    One row of the history for each iteration, with the loss, the penalty and the objective, their sum. Dropout
+    draws one mask and keeps it, as a full-batch method needs a fixed function.
 
+    Parameters
+    ----------
+    model : Model
+        to be trained
+    X : array, (n, features)
+        rows
+    y : array, (n,) or (n, outputs)
+        their target
+    sample_weight : array, (n,)
+        how much each row counts
+    max_iter : int
+        iterations at most
+    max_fun : int
+        evaluations of the loss at most
+    tol : float
+        it ends when no component of the gradient is larger
+    ftol : float | None
+        it ends when the loss no longer falls by that share; None is SciPy's
+    seed : int
+        of first parameters and of dropout
+
+    Returns
+    -------
+    History
+        `history.converged` tells whether it found a minimum
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> model = Model(nn.mlp((), 1), "squared_error", dtype="float64")

@@ -29,10 +29,21 @@ class Needs(Enum):
 
 @dataclass(frozen=True)
 class Metric:
-    """`function(y, prediction)`; `of` says which prediction.
+    """`function(y, prediction)`, with a name.
 
-    "classes", "link" (probabilities, means), "scores", or "predict": classes where the loss has such, else means.
-    `needs` says for which losses it is; a model looks at it when it is made.
+    Parameters
+    ----------
+    name : str
+        in histories and results
+    function : Callable[[Any, Any], float]
+        of the target and a prediction; it gives a number
+    of : str
+        which prediction: "classes", "link" (probabilities, means), "scores", or "predict": classes where the loss
+        has such, else means
+    mode : str
+        "max" where larger is better, "min" where smaller is
+    needs : Needs
+        for which losses it is; a model looks at it when it is made
     """
 
     name: str
@@ -42,7 +53,24 @@ class Metric:
     needs: Needs = Needs.ANY
 
     def __call__(self, y: Any, scores: Any, loss: Loss, weights: Any = None) -> float:
-        """The metric for a prepared target and the scores of a network."""
+        """The metric for a prepared target and the scores of a network.
+
+        Parameters
+        ----------
+        y : array
+            as the loss has prepared it
+        scores : array, (n, outputs)
+            of the network
+        loss : Loss
+            that the network was trained by
+        weights : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        float
+            the metric
+        """
         self.check(loss)
         means = self.of == "link" or (self.of == "predict" and not is_classifier(loss))
         prediction = scores if self.of == "scores" else loss.link(scores) if means else classes(loss, scores)
@@ -57,7 +85,13 @@ class Metric:
         return float(self.function(target, prediction, sample_weight=weights))  # type: ignore[call-arg]
 
     def check(self, loss: Loss) -> None:
-        """Raise if it does not go with what the loss predicts."""
+        """Raise if it does not go with what the loss predicts.
+
+        Parameters
+        ----------
+        loss : Loss
+            of a model
+        """
         needs = Needs.CLASSES if self.of == "classes" and self.needs is Needs.ANY else self.needs
         why = _unfit(needs, loss)
         if why:

@@ -53,13 +53,32 @@ class Progress:
 class Model:
     """A network that can be trained.
 
-    `loss` is a name, a loss of `nn`, or a function (scores, y) that gives a number for each sample (see
-    `nn.Loss.from_function`); `optimizer` is a name, a rule, a chain; `metrics` are names, functions (y, prediction) or
-    scorers that go with the loss; `penalty` is added to the mean loss. `settings` puts schedules in the place of
-    numbers of layers or of the loss: {"hidden1.dropout.rate": schedule, "loss.smoothing": schedule}. `engine` is
-    "native" (compiled), "numpy", or "auto": native where the sizes say that it pays; `threads` limits its threads
-    (`PELLUCID_THREADS`, else the processors that the process may use).
+    Parameters
+    ----------
+    net : Layer
+        the network: a layer of `nn`, most often `nn.mlp(...)` or `nn.Sequential(...)`
+    loss : str, Loss or function
+        a name, a loss of `nn`, or a function (scores, y) that gives a number for each sample (see
+        `nn.Loss.from_function`)
+    optimizer : str, Rule or Optimizer
+        a name, a rule of `optim`, or a chain
+    metrics : list
+        names, functions (y, prediction), `train.Metric`s or scorers of scikit-learn that go with the loss
+    penalty : Penalty | None
+        added to the mean loss: `nn.L2(1e-4)`
+    dtype : dtype
+        precision of the parameters: float32 or float64
+    settings : dict[str, Schedule] | None
+        schedules in the place of numbers of layers or of the loss: {"hidden1.dropout.rate": schedule,
+        "loss.smoothing": schedule}
+    engine : str
+        "native" (compiled), "numpy", or "auto": native where the sizes say that it pays
+    threads : int | None
+        threads of the native engine at most; None is `PELLUCID_THREADS`, else the processors that the process may
+        use
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn, optim
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
@@ -138,7 +157,20 @@ class Model:
     # training
 
     def initialize(self, features: Any, *, seed: int = 0) -> Model:
-        """Fresh parameters for samples of this shape (a number, a shape, or data)."""
+        """Fresh parameters for samples of this shape.
+
+        Parameters
+        ----------
+        features : int, tuple or array
+            the number of features, the shape of a sample, or data to take it from
+        seed : int
+            of the random numbers
+
+        Returns
+        -------
+        Model
+            the model itself
+        """
         shape = sample_shape(features)
         self.params, self.state = self.net.initialize(shape, seed=seed, dtype=self.dtype)
         self.features = shape
@@ -166,16 +198,52 @@ class Model:
     ) -> History:
         """Train, and return what happened.
 
-        X and y are arrays or data frames; or X is an iterable of batches (X, y) or (X, y, weights). `validation` is
-        (X, y[, weights]), a fraction (stratified for classes), or row numbers; those rows are never trained on. A
-        model that has parameters goes on from them. `resume` goes on from a checkpoint of the same call, bit for
-        bit. The run ends after `epochs`, `steps` or `max_time` (seconds), whichever is first, by a callback, or by
-        Ctrl-C; `history.stopped` says why. With `continued` a fit goes on exactly where the last such fit ended, rule
-        state, step and epoch numbers included: 4 epochs and 6 more are 10. With `verbose=False` nothing is printed.
+        A model that has parameters goes on from them. The run ends after `epochs`, `steps` or `max_time`, whichever
+        is first (10 epochs if none is given), by a callback, or by Ctrl-C; `history.stopped` says why.
 
-        A loss, gradient or validation loss that is not finite is met by `on_divergence`: "raise" (`train.Diverged`),
-        "stop", or "ignore". In the first two cases the model ends with the last parameters that give finite predictions
-        for all rows, those that are trained on and those that check; the message says which they are.
+        Parameters
+        ----------
+        X : array, (n, features)
+            array, data frame or sparse matrix; or an iterable of batches (X, y) or (X, y, weights)
+        y : array, (n,) or (n, outputs)
+            the target; None where X is an iterable of batches
+        epochs : int | None
+            passes over the rows, at most
+        steps : int | None
+            updates, at most
+        batch_size : int
+            rows of a step
+        validation : tuple, float or row numbers
+            (X, y[, weights]), a share of the rows (stratified for classes), or numbers of rows; those rows are
+            never trained on
+        sample_weight : array, (n,)
+            how much each row counts; 2 is the same as the row twice
+        class_weight : dict or str
+            {class: weight}, or "balanced"
+        callbacks : Sequence[Any]
+            objects of `train`, or functions of the run, called after each epoch
+        seed : int
+            of first parameters, order of rows, dropout and validation split
+        shuffle : bool
+            another order of the rows in every epoch
+        max_time : float | None
+            seconds after which training ends
+        verbose : bool | str
+            False prints nothing; "bar", "lines" and "silent" choose how progress is shown
+        on_divergence : str
+            what meets a loss, gradient or validation loss that is not finite: "raise" (`train.Diverged`), "stop",
+            or "ignore". With the first two the model ends with the last parameters that give finite predictions for
+            all rows; the message says which they are
+        resume : str | PathLike | None
+            a checkpoint of the same call, to go on from bit for bit
+        continued : bool
+            go on exactly where the last such fit ended, rule state, step and epoch numbers included: 4 epochs and 6
+            more are 10
+
+        Returns
+        -------
+        History
+            one row for each epoch, and how it ended
         """
         if on_divergence not in ("raise", "stop", "ignore"):
             raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")
@@ -221,7 +289,22 @@ class Model:
         return run.history
 
     def new_run(self, plan: Plan, callbacks: Sequence[Callback] = (), progress: Progress | None = None) -> Run:
-        """Everything for a run, before it begins. One that goes on has its epochs and steps in addition."""
+        """Everything for a run, before it begins. One that goes on has its epochs and steps in addition.
+
+        Parameters
+        ----------
+        plan : Plan
+            data and limits of the run
+        callbacks : Sequence[Callback]
+            told of its events
+        progress : Progress | None
+            where a continued fit ended
+
+        Returns
+        -------
+        Run
+            not begun yet
+        """
         params, rule, epoch, step = self.params, None, 0, 0
         if progress is not None:
             params = progress.raw if progress.shown is self.params else self.params
@@ -249,7 +332,22 @@ class Model:
     def new_history(
         self, data: Rows | Stream | None = None, batch_size: int | None = None, validated: bool = False
     ) -> History:
-        """A history of this model before the first epoch."""
+        """A history of this model before the first epoch.
+
+        Parameters
+        ----------
+        data : Rows | Stream | None
+            the training data
+        batch_size : int | None
+            rows of a step
+        validated : bool
+            are there validation rows?
+
+        Returns
+        -------
+        History
+            without epochs
+        """
         means = mean_names(self.penalty)
         modes = dict.fromkeys((*means, "val_loss"), "min") | {f"val_{m.name}": m.mode for m in self.metrics}
         judged = tuple(name for name in modes if name not in means) if validated else ()
@@ -274,7 +372,21 @@ class Model:
     ) -> tuple[Rows | Stream, Rows | None]:
         """The data of a `fit` as training sees them, and the validation rows or None.
 
-        A model without parameters is initialised for them. `several` epochs read batches from outside more than once.
+        A model without parameters is initialised for them.
+
+        Parameters
+        ----------
+        X, y, validation, sample_weight, class_weight : as in `fit`
+            the data
+        seed : int
+            of first parameters and of the validation split
+        several : bool
+            batches from outside are read for more than one epoch
+
+        Returns
+        -------
+        tuple
+            rows or a stream of batches, and the validation rows or None
         """
 
         def outputs_for(inputs: Any) -> int | None:
@@ -309,26 +421,87 @@ class Model:
     # prediction
 
     def scores(self, X: Any) -> Any:
-        """The output of the network.   (n, ...) -> (n, k), in chunks of bounded memory"""
+        """The output of the network, in chunks of bounded memory.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            array, data frame or sparse matrix
+
+        Returns
+        -------
+        array, (n, outputs)
+            scores, ahead of the loss's link
+        """
         return self._predicted(X, "scores")
 
     def predict(self, X: Any) -> Any:
-        """What the loss's link makes of the scores: means, probabilities, quantiles.   (n, ...) -> (n, k)"""
+        """What the loss's link makes of the scores: means, probabilities, quantiles.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            array, data frame or sparse matrix
+
+        Returns
+        -------
+        array, (n, outputs)
+            predictions; one column of probabilities for two classes
+        """
         return self._predicted(X, "prediction")
 
     def predict_classes(self, X: Any) -> Any:
-        """The most likely class of each row.   (n, ...) -> (n,)"""
+        """The most likely class of each row.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            array, data frame or sparse matrix
+
+        Returns
+        -------
+        array, (n,)
+            classes 0, 1, ...
+        """
         return classes(self.loss, self.scores(X))
 
     def evaluate(self, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
-        """The mean loss (without penalty) and the metrics on given data."""
+        """The mean loss (without penalty) and the metrics on given data.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        y : array, (n,) or (n, outputs)
+            their target
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        dict
+            "loss", and each metric by its name
+        """
         self._fitted()
         rows = rows_of(X, y, sample_weight, self.loss, self.outputs, self.dtype)
         check_features(rows.X, self.features)
         return self._evaluate_rows(self.params, self.state, rows)
 
     def score(self, X: Any, y: Any) -> float:
-        """The first metric; without one, minus the loss (larger is better)."""
+        """The first metric; without one, minus the loss (larger is better).
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        y : array, (n,) or (n, outputs)
+            their target
+
+        Returns
+        -------
+        float
+            larger is better
+        """
         values = self.evaluate(X, y)
         return values[self.metrics[0].name] if self.metrics else -values["loss"]
 
@@ -336,6 +509,22 @@ class Model:
         """The native engine's program of a training step on such data: print it, or call its `explain(n=rows)`.
 
         The model is left as it is.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows such as those to be trained on
+        y : array, (n,) or (n, outputs)
+            their target
+        batch_size : int
+            rows of a step
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        Program
+            instructions, kernels and memory of the step
         """
         from pellucid.train.loop.native_steps import step_program
 
@@ -379,7 +568,13 @@ class Model:
     # files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """The whole model in one file: description, parameters, statistics, history."""
+        """The whole model in one file: description, parameters, statistics, history.
+
+        Parameters
+        ----------
+        path : str | PathLike
+            of the file; `pellucid.load(path)` brings the model back
+        """
         from pellucid.train.files.models import save_model
 
         save_model(self, path)

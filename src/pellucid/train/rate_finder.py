@@ -20,7 +20,15 @@ from pellucid.train.model import Model
 
 @dataclass(frozen=True)
 class RateCurve:
-    """Learning rates and the smoothed loss at each. `suggestion` is a tenth of the rate where the loss was lowest."""
+    """Learning rates and the smoothed loss at each. `suggestion` is a tenth of the rate where the loss was lowest.
+
+    Parameters
+    ----------
+    rates : tuple[float, ...]
+        those that were tried, growing
+    losses : tuple[float, ...]
+        the smoothed loss at each
+    """
 
     rates: tuple[float, ...]
     losses: tuple[float, ...]
@@ -30,7 +38,18 @@ class RateCurve:
         return self.rates[int(np.argmin(self.losses))] / 10.0
 
     def plot(self, ax: Any = None) -> Any:
-        """The curve, with the suggestion marked. What lies far above the first loss is left out."""
+        """The curve, with the suggestion marked. What lies far above the first loss is left out.
+
+        Parameters
+        ----------
+        ax : matplotlib axes
+            to draw on; None makes new ones
+
+        Returns
+        -------
+        matplotlib axes
+            those drawn on
+        """
         ax = axes(ax)
         low, first = min(self.losses), self.losses[0]
         top = first + 0.3 * ((first - low) or abs(first) or 1.0)
@@ -58,10 +77,36 @@ def find_rate(
     smoothing: float = 0.9,
     seed: int = 0,
 ) -> RateCurve:
-    """Train a copy of the model with a rate that grows from `low` to `high`, until the loss has risen far.
+    """Train a copy of the model with a rate that grows, until the loss has risen far. The model itself stays as it is.
 
-    The model itself stays as it is.
+    Parameters
+    ----------
+    model : Model
+        whose rate is wanted
+    X : array, (n, features)
+        rows
+    y : array, (n,) or (n, outputs)
+        their target
+    low : float
+        the first rate
+    high : float
+        the last rate
+    steps : int
+        from the first to the last
+    batch_size : int
+        rows of a step
+    smoothing : float
+        of the losses: the share of itself that their average keeps
+    seed : int
+        of first parameters and order of rows
 
+    Returns
+    -------
+    RateCurve
+        with a `suggestion`
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(64, 3))
     >>> curve = find_rate(Model(nn.mlp((8,), 1)), X, X[:, 0], steps=40)

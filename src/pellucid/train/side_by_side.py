@@ -108,11 +108,35 @@ def fit_many(
 ) -> list[History]:
     """Train independent models on the same data, one on each thread, and return their histories.
 
-    `rows` has the row numbers of each model (folds, bootstrap samples), `seeds` its seed; everything else goes to
-    `Model.fit`, callbacks as copies, one for each model. Each model computes on one thread, so the results are those
-    of `model.fit` with `threads=1`, whatever the number of threads here. An error in one model is raised when the
-    others have finished; it names the model.
+    Each model computes on one thread, so the results are those of `model.fit` with `threads=1`, whatever the number
+    of threads here. An error in one model is raised when the others have finished; it names the model.
 
+    Parameters
+    ----------
+    models : Sequence[Model]
+        to be trained; they may differ
+    X : array, (n, features)
+        rows
+    y : array, (n,) or (n, outputs)
+        their target
+    rows : Sequence[Any] | None
+        the row numbers of each model (folds, bootstrap samples); None is all rows for each
+    seeds : Sequence[int] | None
+        the seed of each model
+    threads : int | None
+        models at work at a time; None is all processors
+    verbose : bool
+        show how many are done
+    **fit
+        everything else goes to `Model.fit`, callbacks as copies, one for each model
+
+    Returns
+    -------
+    list of History
+        one for each model
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
     >>> models = [Model(nn.mlp((4,), 1)) for _ in range(3)]
@@ -150,14 +174,34 @@ def fit_many(
 
 @dataclass(frozen=True, repr=False)
 class Folds(Brief):
-    """The metrics of each fold on the rows it had not seen."""
+    """The metrics of each fold on the rows it had not seen.
+
+    Parameters
+    ----------
+    rows : tuple[dict[str, float], ...]
+        loss and metrics of each fold, by name
+    """
 
     rows: tuple[dict[str, float], ...]
 
     def mean(self, name: str = "loss") -> float:
+        """The mean over the folds.
+
+        Parameters
+        ----------
+        name : str
+            of a metric
+        """
         return float(np.mean([row[name] for row in self.rows]))
 
     def std(self, name: str = "loss") -> float:
+        """The deviation over the folds.
+
+        Parameters
+        ----------
+        name : str
+            of a metric
+        """
         return float(np.std([row[name] for row in self.rows], ddof=1))
 
     def __str__(self) -> str:
@@ -180,12 +224,37 @@ def cross_validate(
     seed: int = 0,
     **fit: Any,
 ) -> Folds:
-    """K-fold cross-validation of any model. `make` gives a fresh model, `fit` goes to `Model.fit`.
+    """K-fold cross-validation of any model.
 
-    `folds` is a number (stratified for classes) or a splitter of scikit-learn; `groups` goes to it. `prepare` is a
-    transformer with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
-    nothing leaks from the held-out rows.
+    Parameters
+    ----------
+    make : Callable[[], Model]
+        gives a fresh model
+    X : array, (n, features)
+        rows
+    y : array, (n,) or (n, outputs)
+        their target
+    folds : int or splitter
+        a number (stratified for classes), or a splitter of scikit-learn
+    groups : array, (n,)
+        goes to the splitter
+    prepare : transformer
+        with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
+        nothing leaks from the held-out rows
+    sample_weight : array, (n,)
+        how much each row counts
+    seed : int
+        of the folds and of each fit
+    **fit
+        goes to `Model.fit`
 
+    Returns
+    -------
+    Folds
+        the metrics of each fold on the rows it had not seen
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> found = cross_validate(lambda: Model(nn.mlp((4,), 1)), X, X[:, 0], folds=3, epochs=2, verbose=False)

@@ -38,9 +38,13 @@ DOC = """
 
     In bagging, `sample_weight` of whole numbers counts copies of rows, and samples are drawn from all the copies; other
     weights stay with the rows that are drawn.
-
-    {{parameters}}
 """
+
+EXAMPLES = """
+    {parameters}
+
+    Examples
+    --------"""
 
 
 class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
@@ -48,7 +52,7 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
     Every bootstrap sample has rows of all classes: one that is missing replaces a row of a class with several. A class
     that a member has not seen (of a single row, with folds) has probability 0 there. Members without probabilities
     (loss="hinge") vote.
-
+{EXAMPLES}
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
     >>> small = MLPClassifier((16,), solver="lbfgs", max_iter=60, tol=1e-2)
@@ -74,18 +78,53 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
         return True
 
     def predict(self, X: ArrayLike) -> Array:
-        """The most likely class of each row, (n,); for several labels zeros and ones, (n, labels)."""
+        """The most likely class of each row.
+
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n,)
+            classes; for several labels zeros and ones, (n, labels)
+        """
         mean = self._mean(X)  # first of all: it says so where nothing is fitted
         return self._reading.decided(mean)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike, *, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The members' mean probabilities, (n, classes); with `return_std` their deviation over members too."""
+        """The members' mean probabilities.
+
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows
+        return_std : bool
+            their deviation over members, too
+
+        Returns
+        -------
+        array, (n, classes)
+            probabilities; with `return_std` a pair, mean and deviation
+        """
         return self._mean_and_deviation(X) if return_std else self._mean(X)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: ArrayLike) -> Array:
-        """Logarithms of the mean probabilities."""
+        """Logarithms of the mean probabilities.
+
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, classes)
+            logarithms
+        """
         with np.errstate(divide="ignore"):
             return np.log(self._mean(X))
 
@@ -97,7 +136,8 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
 
 
 class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
-    __doc__ = f"""Several regressors whose predictions are averaged.{DOC.format(default="MLPRegressor()")}
+    __doc__ = f"""Several regressors whose predictions are averaged.{DOC.format(default="MLPRegressor()").rstrip()}
+{EXAMPLES}
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = X[:, 0] ** 2 - X[:, 1]
     >>> small = MLPRegressor(hidden_layer_sizes=(16,), solver="lbfgs", max_iter=100, tol=1e-2)
@@ -113,17 +153,42 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     _reading: ClassVar[NumberOutputs]
 
     def predict(self, X: ArrayLike, *, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The members' mean prediction, (n,) or (n, outputs); with `return_std` their deviation over members too."""
+        """The members' mean prediction.
+
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows
+        return_std : bool
+            their deviation over members, too
+
+        Returns
+        -------
+        array, (n,) or (n, outputs)
+            numbers; with `return_std` a pair, mean and deviation
+        """
         if not return_std:
             return shaped(self._mean(X))
         mean, deviation = self._mean_and_deviation(X)
         return shaped(mean), shaped(deviation)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper ends that hold the truth with this probability, each (n,) or (n, outputs).
+        """Lower and upper ends that hold the truth with this probability.
 
-        The prediction ± a quantile of the errors of out-of-bag predictions (conformal); with a quantile loss its outer
-        quantiles, moved by their errors. For the methods "bagging" and "folds".
+        The prediction ± a quantile of the errors of out-of-bag predictions (conformal); with a quantile loss its
+        outer quantiles, moved by their errors. For the methods "bagging" and "folds".
+
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows
+        coverage : float
+            the probability
+
+        Returns
+        -------
+        pair of arrays
+            each (n,) or (n, outputs)
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")

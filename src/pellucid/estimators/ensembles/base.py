@@ -81,9 +81,21 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
     # fit
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> BaseEnsemble:
-        """Train the members, one on each of `n_jobs` threads.   X: (n, features), y: (n,) or (n, outputs)
+        """Train the members, one on each of `n_jobs` threads. If it fails, the ensemble is as it was.
 
-        If it fails, the ensemble is as it was.
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows
+        y : array, (n,) or (n, outputs)
+            their target
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        estimator
+            itself
         """
         for name, one in self.declared.items():
             one.condition.check(name, getattr(self, name))
@@ -181,8 +193,18 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
     def member_report(self, X: ArrayLike, y: ArrayLike = None) -> MemberReport:
         """Variance and correlation of the members over these rows, and what averaging made of them.
 
-        With `y` of their errors, and with scores, each member's beside the ensemble's. Rows that were not trained on
-        tell more.
+        Parameters
+        ----------
+        X : array or data frame, (n, features)
+            rows; those that were not trained on tell more
+        y : array, (n,) or (n, outputs)
+            their target: then it is of the members' errors, and there are scores, each member's beside the
+            ensemble's
+
+        Returns
+        -------
+        MemberReport
+            print it
         """
         rows, reading = self._rows(X), self._reading
         outputs = np.stack([self._output(member, rows) for member in self.estimators_])

@@ -23,6 +23,22 @@ def variance_of_average(sigma2: Number, rho: Number, members: int) -> Number:
     Averaging takes away the part of the variance that members do not share; more members never help below ρ σ². The
     mean, and with it the bias, stays what it was.
 
+    Parameters
+    ----------
+    sigma2 : Number
+        σ², the variance of each member
+    rho : Number
+        ρ, the correlation of two members
+    members : int
+        B, how many there are
+
+    Returns
+    -------
+    number
+        the variance of their mean
+
+    Examples
+    --------
     >>> variance_of_average(2.0, 0.0, 10), variance_of_average(2.0, 1.0, 10)
     (0.2, 2.0)
     """
@@ -34,10 +50,26 @@ def variance_of_average(sigma2: Number, rho: Number, members: int) -> Number:
 class MemberReport(Brief):
     """Members beside their average, over the rows of some data.
 
-    `variance` (σ²) is the members' mean variance over the rows, `correlation` (ρ) their mean correlation in pairs:
-    of their errors where the truth is known, else of their predictions. `predicted` is the variance of the average by
-    `variance_of_average`, `observed` the one that it has. `disagreement` is the mean variance between members on one
-    row.
+    Parameters
+    ----------
+    members : int
+        how many
+    of : str
+        "errors" where the truth is known, else "predictions"
+    variance : float
+        σ², the members' mean variance over the rows
+    correlation : float
+        ρ, their mean correlation in pairs
+    predicted : float
+        the variance of the average, by `variance_of_average`
+    observed : float
+        the one that it has
+    disagreement : float
+        the mean variance between members on one row
+    member_scores : tuple[float, ...] | None
+        each member's score, where the truth is known
+    ensemble_score : float | None
+        the score of the average
     """
 
     members: int
@@ -116,6 +148,25 @@ class BiasVariance(Brief):
     """E (ŷ - y)² = variance + bias² + noise, averaged over points; each with its standard error.
 
     `mse` is measured on targets with fresh noise, apart from the other three, so that their sum can be checked.
+
+    Parameters
+    ----------
+    variance : float
+        of predictions over training sets
+    bias_squared : float
+        the square of the mean prediction's distance from the truth
+    noise : float
+        the variance of y around the truth
+    mse : float
+        the mean squared error
+    variance_error : float
+        standard error of the variance
+    bias_squared_error : float
+        of the squared bias
+    mse_error : float
+        of the mean squared error
+    repetitions : int
+        training sets
     """
 
     variance: float
@@ -156,13 +207,40 @@ def bias_variance(
     threads: int | None = None,
     verbose: bool = False,
 ) -> BiasVariance:
-    """Train on many data sets, and split the squared error at the points `x`, (n, features), into its parts.
+    """Train on many data sets, and split the squared error at some points into its parts.
 
-    `make_estimator(seed)` gives an unfitted regressor, `draw_data(rng)` a training set (X, y), `truth(x)` the mean of
-    y at x, (n,) or (n, outputs); `noise` is the deviation of y around it. Repetitions run side by side and have random
-    numbers of their own: the number of threads changes nothing. Bias² is corrected for the variance that is left in
-    the mean of finitely many repetitions, so it may come out slightly below 0.
+    Repetitions run side by side and have random numbers of their own: the number of threads changes nothing. Bias²
+    is corrected for the variance that is left in the mean of finitely many repetitions, so it may come out slightly
+    below 0.
 
+    Parameters
+    ----------
+    make_estimator : Callable[[int], Predictor]
+        `make_estimator(seed)` gives an unfitted regressor
+    draw_data : Callable[[np.random.Generator], tuple[ArrayLike, ArrayLike]]
+        `draw_data(rng)` gives a training set (X, y)
+    truth : Callable[[Array], ArrayLike]
+        the mean of y at x, (n,) or (n, outputs)
+    x : array, (n, features)
+        the points
+    repetitions : int
+        training sets
+    noise : float
+        the deviation of y around the truth
+    seed : int
+        of the draws
+    threads : int | None
+        at most; None is all processors
+    verbose : bool
+        show how many are done
+
+    Returns
+    -------
+    BiasVariance
+        print it
+
+    Examples
+    --------
     >>> from sklearn.linear_model import LinearRegression
     >>> def draw(rng):
     ...     X = rng.uniform(-1, 1, (30, 1))

@@ -63,11 +63,30 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         y_val: ArrayLike = None,
         sample_weight_val: ArrayLike = None,
     ) -> Self:
-        """Train on a table X (n, features) and y (n,).
+        """Train on a table. If `fit` fails, the estimator is as it was.
 
         `validation_fraction` of the rows, drawn at random, or `X_val` and `y_val`, are not trained on: they choose
         the epoch whose parameters are kept. Preprocessing is learned from the training rows alone.
-        `sample_weight_val` are the weights of the rows of `X_val`. If `fit` fails, the estimator is as it was.
+
+        Parameters
+        ----------
+        X : data frame or array, (n, features)
+            the table
+        y : array, (n,)
+            classes or numbers
+        sample_weight : array, (n,)
+            how much each row counts
+        X_val : data frame or array, (m, features)
+            validation rows
+        y_val : array, (m,)
+            their target
+        sample_weight_val : array, (m,)
+            how much each of them counts
+
+        Returns
+        -------
+        estimator
+            itself
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")

@@ -34,11 +34,13 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     It takes pandas, polars and other data frames, and arrays, also of Python objects. Columns of a frame are known by
     name: their order does not matter, in `fit` or later.
 
-    {parameters}
-
     Dates become the time elapsed, and year, month, weekday and hour where they vary. `sample_weight` counts for robust
     and standard scales.
 
+    {parameters}
+
+    Examples
+    --------
     >>> X = np.array([[1.0, "a"], [np.nan, "b"], [3.0, "b"]], dtype=object)
     >>> pre = TablePreprocessor(scaling="standard").fit(X)
     >>> pre.get_feature_names_out().tolist()
@@ -77,16 +79,59 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     # fit
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> TablePreprocessor:
-        """Learn kinds, categories, medians and scales.   X: (n, features)"""
+        """Learn kinds, categories, medians and scales.
+
+        Parameters
+        ----------
+        X : data frame or array, (n, features)
+            rows
+        y : ignored
+            as scikit-learn's pipelines want it
+        sample_weight : array, (n,)
+            counts for robust and standard scales
+
+        Returns
+        -------
+        TablePreprocessor
+            itself
+        """
         self.fit_table(read_table(X, type(self).__name__), sample_weight)
         return self
 
     def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> Array:
-        """`fit`, and what `transform` makes of the same rows."""
+        """`fit`, and what `transform` makes of the same rows.
+
+        Parameters
+        ----------
+        X : data frame or array, (n, features)
+            rows
+        y : ignored
+            as scikit-learn's pipelines want it
+        sample_weight : array, (n,)
+            counts for robust and standard scales
+
+        Returns
+        -------
+        array, (n, columns)
+            floats
+        """
         return self.fit(X, y, sample_weight).transform(X)
 
     def fit_table(self, table: Table, sample_weight: ArrayLike = None) -> Array:
-        """`fit` on a table that has been read; returns its rows transformed, as a plain array."""
+        """`fit` on a table that has been read; returns its rows transformed, as a plain array.
+
+        Parameters
+        ----------
+        table : Table
+            rows by columns
+        sample_weight : array, (n,)
+            counts for robust and standard scales
+
+        Returns
+        -------
+        array, (n, columns)
+            floats
+        """
         check_parameters(self)
         kinds = column_kinds(table, self._chosen(table))
         weights = None if sample_weight is None else checked_weights(sample_weight, table.rows)
@@ -133,11 +178,33 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     # transform
 
     def transform(self, X: ArrayLike) -> Array:
-        """(n, features) -> (n, columns of `get_feature_names_out`)"""
+        """Rows as numbers.
+
+        Parameters
+        ----------
+        X : data frame or array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, columns)
+            the columns of `get_feature_names_out`
+        """
         return self.apply_table(self.known_table(X))
 
     def known_table(self, X: ArrayLike) -> Table:
-        """X as a table, its columns checked and under the names they had in fit."""
+        """X as a table, its columns checked and under the names they had in fit.
+
+        Parameters
+        ----------
+        X : data frame or array, (n, features)
+            rows
+
+        Returns
+        -------
+        Table
+            rows by columns
+        """
         check_is_fitted(self, "kinds_")
         table, who = read_table(X, type(self).__name__), type(self).__name__
         layout = self._encoding.layout
@@ -157,7 +224,18 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         return table._replace(names=layout.names)
 
     def apply_table(self, table: Table) -> Array:
-        """The rows of a table whose columns are those of fit, transformed, as a plain array."""
+        """The rows of a table whose columns are those of fit, transformed, as a plain array.
+
+        Parameters
+        ----------
+        table : Table
+            rows by columns
+
+        Returns
+        -------
+        array, (n, columns)
+            floats
+        """
         values = column_values(table, self.kinds_)
         for name, column in values.items():
             self._refuse_missing(name, _is_missing(column))
@@ -199,7 +277,18 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         return len(self._encoding.components() or self._encoding.layout.number_names())
 
     def get_feature_names_out(self, input_features: ArrayLike = None) -> Array:
-        """Names of the columns of `transform`; `input_features`, if given, are those of fit."""
+        """Names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : array of str
+            if given, those of fit
+
+        Returns
+        -------
+        array of str
+            (columns,)
+        """
         check_is_fitted(self, "kinds_")
         _check_feature_names_in(self, input_features)
         return np.array(self._encoding.names(), object)
@@ -223,7 +312,20 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], arrays: dict[str, Array]) -> TablePreprocessor:
-        """The preprocessor that `to_dict` described. Nothing is imported or called by a name from the data."""
+        """The preprocessor that `to_dict` described. Nothing is imported or called by a name from the data.
+
+        Parameters
+        ----------
+        data : dict[str, Any]
+            what `to_dict` gave for JSON
+        arrays : dict[str, Array]
+            and its arrays
+
+        Returns
+        -------
+        TablePreprocessor
+            fitted
+        """
         from pellucid.estimators.storage import Reader
         from pellucid.estimators.stored_classes import CLASSES
 

@@ -44,6 +44,13 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Where both quartiles are equal, half the range takes the place of their distance; a constant column becomes 0.
 
+    Parameters
+    ----------
+    limit : float
+        where outliers end
+
+    Examples
+    --------
     >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [1000.0]])
     >>> SmoothRobustScaler().fit_transform(x).ravel().round(3).tolist()
     [-0.949, -0.493, 0.0, 0.493, 3.0]
@@ -53,7 +60,22 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.limit = limit
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> SmoothRobustScaler:
-        """Learn medians and scales. X: (n, features)"""
+        """Learn medians and scales.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+        y : ignored
+            as scikit-learn's pipelines want it
+        sample_weight : array, (n,)
+            how much each row counts
+
+        Returns
+        -------
+        SmoothRobustScaler
+            itself
+        """
         check_number("a number above 0", above=True, limit=self.limit)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32))
         weights = None if sample_weight is None else checked_weights(sample_weight, len(x))
@@ -67,7 +89,18 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """(n, features) -> (n, features), each within ±limit"""
+        """Scale, and clip smoothly.
+
+        Parameters
+        ----------
+        X : array, (n, features)
+            rows
+
+        Returns
+        -------
+        array, (n, features)
+            each within ±limit
+        """
         check_is_fitted(self)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         far = 1e9 * self.limit  # beyond it is the limit to the last digit, and squares would become infinite

@@ -32,6 +32,8 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
 
     {parameters}
 
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = np.empty((300, 2), object)
@@ -77,6 +79,8 @@ class TabularMLPRegressor(TableNumberParameters, NumberShell, BaseTabularMLP):
 
     {parameters}
 
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))

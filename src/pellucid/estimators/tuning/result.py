@@ -39,7 +39,31 @@ class Trial(Brief):
 
 @dataclass(frozen=True)
 class Tuned:
-    """The outcome of `tune`. `best_estimator` is fitted on all rows; trial 0 is the estimator as it was given."""
+    """The outcome of `tune`. Trial 0 is the estimator as it was given.
+
+    Parameters
+    ----------
+    best_estimator : BaseEstimator
+        fitted on all rows
+    best_params : dict[str, object]
+        what differs from the estimator as it was given
+    best_value : float
+        of the metric, on the validation rows
+    best_epochs : int
+        of the best trial
+    metric : str
+        by name
+    mode : str
+        "max" or "min" is better
+    trials : list[Trial]
+        all of them, in their order
+    seconds : float
+        of the whole call
+    stopped : str
+        why the search ended
+    study : Study
+        of Optuna
+    """
 
     best_estimator: BaseEstimator  # of pellucid's or the user's class: it has all that one has
     best_params: dict[str, object]

@@ -56,7 +56,7 @@ def holds_classes(y: ArrayLike) -> bool:
 
 
 def default_space(trial: Trial, estimator: Learner, rows: int | None = None) -> dict[str, object]:
-    """Parameters of an estimator, asked of a trial of Optuna. `rows`, where known, limits the batch size.
+    """Parameters of an estimator, asked of a trial of Optuna.
 
     ====================  ==============================================  ==================================
     parameter             MLPClassifier, MLPRegressor                     TabularMLPClassifier, -Regressor
@@ -74,6 +74,20 @@ def default_space(trial: Trial, estimator: Learner, rows: int | None = None) -> 
 
     To search more, call it from a space of one's own:
     `space=lambda trial: {**default_space(trial, clf), "norm": trial.suggest_categorical("norm", ["batch", "layer"])}`.
+
+    Parameters
+    ----------
+    trial : Trial
+        of Optuna
+    estimator : Learner
+        whose parameters are searched
+    rows : int | None
+        of the training data; where known, they limit the batch size
+
+    Returns
+    -------
+    dict
+        parameters by name
     """
     table = isinstance(estimator, BaseTabularMLP)  # its inputs, weights and rates are scaled in another way
     layers = trial.suggest_int("layers", 2 if table else 1, 4)

@@ -57,27 +57,55 @@ def tune(
 ) -> Tuned:
     """Find settings that do well on rows that were not trained on, and fit the best on all rows.
 
-    Settings are proposed by Optuna's TPE sampler; a trial whose validation curve is worse than the median of earlier
-    ones is given up (MedianPruner). Trial 0 is the estimator as it was given, so the outcome is never worse than that
-    on the validation rows. Needs `pip install pellucid[optuna]`.
+    Settings are proposed by Optuna's TPE sampler; a trial whose validation curve is worse than the median of
+    earlier ones is given up (MedianPruner). Trial 0 is the estimator as it was given, so the outcome is never worse
+    than that on the validation rows. Needs `pip install pellucid[optuna]`.
 
-    budget : seconds for the whole call, search and last fit together: 60 if `trials` is not given either, else without
-        limit. The search ends in time for a last fit as long as the best trial's; trials that run then are cut short
-        and count with the epochs they had. The last fit itself is not cut, so that it may end a little later. How far
-        a search comes in a given time depends on the machine: for the same result anywhere give `trials`
-    trials : how many settings to try at most; with `random_state` and without `budget` the result is repeatable
-    estimator : one of pellucid's, whose other parameters are kept; "auto" takes TabularMLP* for data frames, MLP* for
+    Ctrl-C ends the search; the best so far is fitted and returned. Where no trial has ended its first epoch yet,
+    there is none: then KeyboardInterrupt is raised.
+
+    Parameters
+    ----------
+    X : array or data frame, (n, features)
+        rows
+    y : array, (n,) or (n, outputs)
+        their target
+    budget : float | None
+        seconds for the whole call, search and last fit together: 60 if `trials` is not given either, else without
+        limit. The search ends in time for a last fit as long as the best trial's; trials that run then are cut
+        short and count with the epochs they had. The last fit itself is not cut, so that it may end a little later.
+        How far a search comes in a given time depends on the machine: for the same result anywhere give `trials`
+    trials : int | None
+        how many settings to try at most; with `random_state` and without `budget` the result is repeatable
+    estimator : Learner | str
+        one of pellucid's, whose other parameters are kept; "auto" takes TabularMLP* for data frames, MLP* for
         arrays, a classifier where y holds classes
-    metric : what is best on the validation rows: "accuracy", "roc_auc", "rmse", a scorer's name such as
-        "neg_log_loss", a function; None is what the estimator watches by itself (accuracy, R²). "loss" is that of
-        training: for a TabularMLPRegressor of the standardised target
-    space : a function that asks an Optuna trial for parameters; see `default_space`
-    validation : the share of rows that judges, or (X, y); `cv` in its place: a number of folds, or a splitter
-    n_jobs : trials side by side, each on one thread; -1 for all processors. It does not change the result.
+    metric : str | Callable[..., float] | None
+        what is best on the validation rows: "accuracy", "roc_auc", "rmse", a scorer's name such as "neg_log_loss",
+        a function; None is what the estimator watches by itself (accuracy, R²). "loss" is that of training: for a
+        TabularMLPRegressor of the standardised target
+    space : Callable[[Asked], Mapping[str, object]] | None
+        a function that asks an Optuna trial for parameters; see `default_space`
+    validation : float | tuple[ArrayLike, ...]
+        the share of rows that judges, or (X, y)
+    cv : int | BaseCrossValidator | None
+        in place of `validation`: a number of folds, or a splitter
+    sample_weight : array, (n,)
+        how much each row counts
+    random_state : int | np.random.RandomState | None
+        a seed or generator
+    n_jobs : int
+        trials side by side, each on one thread; -1 for all processors. It does not change the result
+    verbose : bool
+        show the trials
 
-    Ctrl-C ends the search; the best so far is fitted and returned. Where no trial has ended its first epoch yet, there
-    is none: then KeyboardInterrupt is raised.
+    Returns
+    -------
+    Tuned
+        the best estimator, and all trials
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> found = tune(X, y, trials=3, random_state=0, verbose=False)

@@ -107,6 +107,30 @@ def primitive(
 ) -> Primitive:
     """Define an operation and enter it into the registry.
 
+    Parameters
+    ----------
+    name : str
+        of the operation, in graphs and errors
+    value : Callable
+        computes it with NumPy: arrays by position, settings by name
+    shape : Callable[..., Spec]
+        the same for `Spec`s in place of arrays: the Spec of the result
+    jvp : sequence of rules
+        forward mode: for each array argument a rule (d, y, *xs) -> tangent of y; None where there is none
+    vjp : sequence of rules
+        reverse mode: for each array argument a rule (d, y, *xs) -> adjoint of that argument
+    linear : int
+        so many first arguments it is linear in, taken together (-1: all): then it is its own rule of forward mode
+    ufunc : np.ufunc
+        the function of NumPy or SciPy that is recorded as this operation
+
+    Returns
+    -------
+    Primitive
+        to be called like the function
+
+    Examples
+    --------
     >>> from pellucid.graph.core.spec import Spec
     >>> double = primitive(
     ...     "double_example",
@@ -168,10 +192,27 @@ def elementwise(
     *rules: Rule | None,
     ufunc: Any = None,
 ) -> Primitive:
-    """An elementwise function: its value, and for each argument `d` times the slope.
+    """An elementwise function: its value, and for each argument `d` times the slope. Broadcasting is undone in reverse
+    mode.
 
-    `rule(d, y, *xs)` serves both modes. Broadcasting is undone in reverse mode.
+    Parameters
+    ----------
+    name : str
+        of the operation, in graphs and errors
+    value : Callable
+        computes it with NumPy
+    *rules
+        for each argument `rule(d, y, *xs)`, d times the slope; it serves both modes
+    ufunc : np.ufunc
+        the function of NumPy or SciPy that is recorded as this operation
 
+    Returns
+    -------
+    Primitive
+        to be called like the function
+
+    Examples
+    --------
     >>> cube = elementwise("cube_example", lambda x: x * x * x, lambda d, y, x: d * (3 * x * x))
     >>> cube(2.0)
     8.0

@@ -23,8 +23,15 @@ SCALARS = (bool, int, float)
 class Spec:
     """Shape and dtype of an array that is not there yet.
 
-    A string in the shape is an open dimension: a size that may differ from run to run.
+    Parameters
+    ----------
+    shape : tuple of int or str
+        a string is an open dimension: a size that may differ from run to run
+    dtype : dtype
+        of the numbers
 
+    Examples
+    --------
     >>> Spec(("n", 784), np.float32)
     Spec((n, 784), float32)
     """

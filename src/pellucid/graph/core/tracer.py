@@ -336,6 +336,13 @@ def _listed(settings: dict[str, Any]) -> str:
 def scope(name: str) -> Iterator[None]:
     """Nodes recorded inside carry this name; scopes nest with a slash.
 
+    Parameters
+    ----------
+    name : str
+        of the part that is recorded inside
+
+    Examples
+    --------
     >>> with scope("hidden1"):
     ...     pass
     """
@@ -350,6 +357,20 @@ def scope(name: str) -> Iterator[None]:
 def named(x: Any, name: str) -> Any:
     """Give a recorded array a name to be shown under; plain arrays pass through.
 
+    Parameters
+    ----------
+    x : array
+        recorded or plain
+    name : str
+        to be shown under
+
+    Returns
+    -------
+    array
+        x itself
+
+    Examples
+    --------
     >>> named(3.0, "z")
     3.0
     """

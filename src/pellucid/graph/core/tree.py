@@ -81,6 +81,22 @@ def paths(tree: Tree, prefix: str = "") -> list[str]:
 def tree_map(f: Callable[..., Any], nest: Any, *others: Any) -> Any:
     """Apply `f` leaf by leaf to one or several nests of the same structure.
 
+    Parameters
+    ----------
+    f : Callable
+        a function of one leaf of each nest
+    nest : array or nest
+        dicts, lists and tuples, nested
+    *others
+        nests of the same structure
+
+    Returns
+    -------
+    nest
+        the results, in the same structure
+
+    Examples
+    --------
     >>> tree_map(lambda w, g: w - 0.5 * g, {"w": 1.0, "b": [2.0]}, {"w": 2.0, "b": [4.0]})
     {'w': 0.0, 'b': [0.0]}
     """

@@ -102,6 +102,22 @@ def argmin(a: Any, axis: int | None = None) -> Any:
 def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """log Σ exp(x) along an axis, without overflow.
 
+    Parameters
+    ----------
+    x : array
+        any shape
+    axis : int, tuple or None
+        to sum along; None is all
+    keepdims : bool
+        keep that axis, with length 1
+
+    Returns
+    -------
+    array
+        x without that axis
+
+    Examples
+    --------
     >>> float(logsumexp(np.array([1000.0, 1000.0])))
     1000.6931471805599
     """
@@ -112,6 +128,20 @@ def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 def softmax(x: Any, axis: Any = -1) -> Any:
     """exp(x) / Σ exp(x) along an axis, without overflow.
 
+    Parameters
+    ----------
+    x : array
+        any shape
+    axis : int
+        along which the result sums to 1
+
+    Returns
+    -------
+    array
+        the shape of x
+
+    Examples
+    --------
     >>> softmax(np.array([0.0, 0.0]))
     array([0.5, 0.5])
     """
@@ -121,6 +151,20 @@ def softmax(x: Any, axis: Any = -1) -> Any:
 def log_softmax(x: Any, axis: Any = -1) -> Any:
     """log(softmax(x)), exact where softmax would round to zero.
 
+    Parameters
+    ----------
+    x : array
+        any shape
+    axis : int
+        along which the softmax sums to 1
+
+    Returns
+    -------
+    array
+        the shape of x
+
+    Examples
+    --------
     >>> log_softmax(np.array([0.0, -1000.0]))
     array([    0., -1000.])
     """

@@ -22,6 +22,18 @@ stop_gradient_node = primitive("stop_gradient", lambda x: x, shape=lambda x: x, 
 def stop_gradient(x: Any) -> Any:
     """The same value, but derivatives take it for a constant.
 
+    Parameters
+    ----------
+    x : array
+        any
+
+    Returns
+    -------
+    array
+        x
+
+    Examples
+    --------
     >>> import pellucid as pel
     >>> float(pel.grad(lambda x: x * pel.stop_gradient(x))(3.0))
     3.0
@@ -33,8 +45,28 @@ def safe_where(condition: Any, f: Callable[[Any], Any], x: Any, otherwise: Any =
     """f(x) where the condition holds, `otherwise` elsewhere, with a derivative that is finite everywhere.
 
     `np.where(x > 0, np.log(x), 0)` has the right value, but its derivative at 0 is 0 * inf = NaN: both branches are
-    differentiated. The remedy is to keep the bad points away from `f` too. `fill` is a harmless point for `f`.
+    differentiated. The remedy is to keep the bad points away from `f` too.
 
+    Parameters
+    ----------
+    condition : array of bool
+        where f is to be taken
+    f : Callable[[Any], Any]
+        a function of one array
+    x : array
+        its argument
+    otherwise : array or number
+        the value elsewhere
+    fill : array or number
+        a harmless point for `f`
+
+    Returns
+    -------
+    array
+        the shape of all of them, broadcast
+
+    Examples
+    --------
     >>> import numpy as np, pellucid as pel
     >>> f = lambda x: np.sum(safe_where(x > 0, np.log, x))
     >>> pel.grad(f)(np.array([0.0, 2.0]))
@@ -63,11 +95,31 @@ def custom_rule(
 ) -> Any:
     """Give a function of arrays its own derivative. Use as a decorator.
 
-    `jvp` and `vjp` hold a rule `(d, y, *xs)` for each array argument (or just the rule, where there is one). For an
-    elementwise function `slope=` serves both modes. Settings are keyword arguments; rules receive them too.
-    A mode without a rule raises an error when it is asked for. `shape` is needed only where the function
-    cannot be recorded by shape (because it is not made of NumPy operations).
+    Settings of the function are keyword arguments; rules receive them too. A mode without a rule raises an error
+    when it is asked for.
 
+    Parameters
+    ----------
+    f : Callable | None
+        the function, in plain NumPy; left out in `@custom_rule(...)`
+    slope : Sequence[Rule | None] | Rule | None
+        for an elementwise function: `rule(d, y, *xs)` for each array argument (or just the rule, where there is
+        one), d times the slope; it serves both modes
+    jvp : rule or sequence of rules
+        forward mode: (d, y, *xs) -> tangent of y, for each array argument
+    vjp : rule or sequence of rules
+        reverse mode: (d, y, *xs) -> adjoint of that argument, for each
+    shape : Callable[..., Spec] | None
+        needed only where the function cannot be recorded by shape, because it is not made of NumPy operations:
+        `Spec`s in place of arrays -> the Spec of the result
+
+    Returns
+    -------
+    Callable
+        the function, with that derivative
+
+    Examples
+    --------
     >>> import numpy as np, pellucid as pel
     >>> @custom_rule(slope=lambda d, y, x: d)  # straight-through: rounds, but learns as if it did not
     ... def quantise(x):

@@ -200,6 +200,22 @@ one_hot_node = primitive(
 def one_hot(labels: Any, classes: int, dtype: Any = np.float64) -> Any:
     """Labels 0 ... classes-1 as unit vectors.   (...,) -> (..., classes)
 
+    Parameters
+    ----------
+    labels : array of int
+        0 ... classes - 1
+    classes : int
+        how many there are
+    dtype : dtype
+        of the result
+
+    Returns
+    -------
+    array
+        (..., classes)
+
+    Examples
+    --------
     >>> one_hot(np.array([2, 0]), 3)
     array([[0., 0., 1.],
            [1., 0., 0.]])

@@ -34,10 +34,22 @@ STYLES = {"title": "bold", "phase": "bold cyan", "step": "bold", "entry": "green
 class Derivation:
     """A training step, written out. Print it, show it in a notebook, or take `html()` and `latex()` with you.
 
-    `z`, `a` and `delta` are arrays by the names of the layers with weights: what goes out of the affine map, what comes
-    out of its activation, and the derivative of each sample's loss by z (not divided by the number of rows). `gradient`
-    and `update` are by the names of the parameters: the gradient of the objective, and what the step adds. All are as
-    the library holds them, rows are samples, whatever the notation: it only changes what is written.
+    `z`, `a` and `delta` are arrays by the names of the layers with weights: what goes out of the affine map, what
+    comes out of its activation, and the derivative of each sample's loss by z (not divided by the number of rows).
+    `gradient` and `update` are by the names of the parameters: the gradient of the objective, and what the step
+    adds. All are as the library holds them, rows are samples, whatever the notation: it only changes what is
+    written.
+
+    Parameters
+    ----------
+    trace : Trace
+        everything that the step computed
+    notation : Notation
+        how it is written
+    digits : int
+        of the numbers
+    limit : int
+        rows and columns of a matrix that are shown
     """
 
     trace: Trace
@@ -138,7 +150,18 @@ class Derivation:
         return f"{sample} {'a column' if self.trace.rows == 1 else 'columns'}: W x + b"
 
     def in_notation(self, notation: Any) -> Derivation:
-        """The same step in another notation: "rows", "columns", "kth", "waterloo", or one of your own."""
+        """The same step in another notation.
+
+        Parameters
+        ----------
+        notation : str or Notation
+            "rows", "columns", "kth", "waterloo", or one of your own
+
+        Returns
+        -------
+        Derivation
+            a new one
+        """
         return replace(self, notation=notation_named(notation).for_rows(self.trace.rows))
 
     def _lines(self) -> Any:
@@ -169,7 +192,18 @@ class Derivation:
         return html.fragment(self.title, self.convention, self.shown, self.digits, self.limit)
 
     def latex(self, document: bool = True) -> str:
-        """A LaTeX document, or what stands inside one (it needs amsmath)."""
+        """A LaTeX document, or what stands inside one (it needs amsmath).
+
+        Parameters
+        ----------
+        document : bool
+            a whole document; False gives what stands inside one
+
+        Returns
+        -------
+        str
+            LaTeX
+        """
         return latex.written(self.title, self.convention, self.shown, self.digits, self.limit, document)
 
 
@@ -186,11 +220,35 @@ def step(
 ) -> Derivation:
     """One training step on these rows, written out: every z, a, delta, gradient and update, with real numbers.
 
-    `model` is a `Model`, an estimator or a pipeline; `x` and `y` are the rows of the step (or one sample). It is the
-    step that `fit` would make next on them as one batch; the model is left as it is. `notation` is "rows" (x W + b),
-    "columns" (W x + b), or one of the lectures' own: "kth", "waterloo", an `inspect.Notation`. `seed` draws dropout and
-    the weights of a model that has none. Matrices of more than `limit` rows or columns are shown in part.
+    It is the step that `fit` would make next on them as one batch; the model is left as it is.
 
+    Parameters
+    ----------
+    model : Model, estimator or pipeline
+        fitted or not
+    x : array, (n, features) or (features,)
+        the rows of the step, or one sample
+    y : array or number
+        their target
+    notation : str or Notation
+        "rows" (x W + b), "columns" (W x + b), one of the lectures' own, "kth" or "waterloo", or an
+        `inspect.Notation`
+    sample_weight : array, (n,)
+        how much each row counts
+    seed : int
+        draws dropout, and the weights of a model that has none
+    digits : int
+        of the numbers
+    limit : int
+        matrices of more rows or columns are shown in part
+
+    Returns
+    -------
+    Derivation
+        to be printed, or shown in a notebook
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, inspect, nn, optim
     >>> model = Model(nn.mlp((2,), 1), "half_squared_error", optim.SGD(0.1), dtype="float64")

@@ -46,11 +46,29 @@ CHECKS: tuple[Check, ...] = (
 def diagnose(model: Any, X: Any, y: Any, history: History | None = None, validation: Any = None) -> Diagnosis:
     """What is wrong with a network, its data or its training: findings, the most likely cause first.
 
-    `model` is a `Model`, an estimator, or a pipeline that ends in one; X and y are the rows that it was trained on, as
-    its `fit` takes them; `history` is that of the fit (by default the model's own); `validation` is a pair (X, y) of
-    rows that it was not trained on. Some checks train copies of the model for a few steps; the model itself is left as
-    it is. A model without parameters is looked at as `preflight` does.
+    Some checks train copies of the model for a few steps; the model itself is left as it is. A model without
+    parameters is looked at as `preflight` does.
 
+    Parameters
+    ----------
+    model : Model, estimator or pipeline
+        most often fitted
+    X : array or data frame, (n, features)
+        the rows that it was trained on, as its `fit` takes them
+    y : array, (n,) or (n, outputs)
+        their target
+    history : History | None
+        that of the fit; by default the model's own
+    validation : tuple
+        a pair (X, y) of rows that it was not trained on
+
+    Returns
+    -------
+    Diagnosis
+        a sequence of findings; print it
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, inspect, nn
     >>> X = np.random.default_rng(0).normal(size=(200, 3))

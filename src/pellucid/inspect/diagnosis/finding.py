@@ -20,16 +20,38 @@ Measured = Mapping[str, float | int | str]
 class Finding:
     """One thing that is wrong, or could be better.
 
-    `code` is one of `CODES`; `severity` is "note" (good to know), "warning" (it costs) or "error" (nothing can come of
-    it). `layer` or `column` says where; `measured` are the numbers, `means` two sentences, `remedy` a change as code.
-    Where it can be done without asking, `repair()` returns a new model with that change: with fresh parameters, or
-    mended. `figure(ax)` draws the numbers. `explains` are the codes of symptoms that this fault has.
+    Parameters
+    ----------
+    code : str
+        one of `CODES`
+    severity : str
+        "note" (good to know), "warning" (it costs) or "error" (nothing can come of it)
+    measured : Measured
+        the numbers, by name
+    means : str
+        two sentences on what that does
+    remedy : str
+        a change, as code
+    layer : str | None
+        where; None where it is no layer
+    column : str | None
+        where; None where it is no column
+    repair : Callable[[], Model] | None
+        returns a new model with that change, with fresh parameters or mended; None where it cannot be done without
+        asking
+    figure : Callable[[Any], Any] | None
+        `figure(ax)` draws the numbers
+    explains : tuple[str, ...]
+        codes of symptoms that this fault has
+    weight : float
+        how much it costs, in units of the loss of chance
 
+    Examples
+    --------
     >>> finding = Finding("rate-too-high", "warning", {"lr": 3.0}, remedy="optim.SGD(0.1)")
     >>> print(finding)
-    rate-too-high (warning): lr 3. Steps are longer than the valley is wide. The loss jumps from wall to wall, stays \
-high or diverges, though a smaller rate goes down from here. Remedy: optim.SGD(0.1)
-    """
+    rate-too-high (warning): lr 3. Steps are longer than the valley is wide. The loss jumps from wall to wall, stays high or diverges, though a smaller rate goes down from here. Remedy: optim.SGD(0.1)
+    """  # noqa: E501
 
     code: str
     severity: str
@@ -70,6 +92,15 @@ _BY_NAME = {code.replace("-", "_"): code for code in CODES}
 class Diagnosis(Sequence[Finding]):
     """Findings, the most likely cause first. Print it, or let a notebook show it.
 
+    Parameters
+    ----------
+    findings : Iterable[Finding]
+        those that were made
+    about : str
+        the network they are about, in words
+
+    Examples
+    --------
     >>> diagnosis = Diagnosis([Finding("rate-too-high", "warning", {"lr": 3.0})])
     >>> diagnosis.codes, diagnosis.severity, bool(Diagnosis([]))
     (('rate-too-high',), 'warning', False)
@@ -90,7 +121,18 @@ class Diagnosis(Sequence[Finding]):
         return max((finding.severity for finding in self.findings), key=SEVERITIES.index, default=None)
 
     def worse_than(self, severity: str) -> tuple[Finding, ...]:
-        """The findings above a severity: `worse_than("note")` are warnings and errors."""
+        """The findings above a severity.
+
+        Parameters
+        ----------
+        severity : str
+            "note" gives warnings and errors
+
+        Returns
+        -------
+        tuple of Finding
+            in their order
+        """
         if severity not in SEVERITIES:
             raise ValueError(f"severity is one of {', '.join(SEVERITIES)}, got {severity!r}")
         limit = SEVERITIES.index(severity)

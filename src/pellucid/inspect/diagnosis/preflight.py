@@ -48,6 +48,22 @@ def preflight(model: Any, X: Any, y: Any) -> Diagnosis:
     the output depends on the input, every parameter gets a gradient, and the target fits the loss; and at the inputs.
     The model is left as it is; parameters that it has are taken for its first ones.
 
+    Parameters
+    ----------
+    model : Model, estimator or pipeline
+        not trained yet; parameters that it has are taken for its first ones
+    X : array or data frame, (n, features)
+        the rows to be trained on
+    y : array, (n,) or (n, outputs)
+        their target
+
+    Returns
+    -------
+    Diagnosis
+        a sequence of findings; print it
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, inspect, nn
     >>> X = np.random.default_rng(0).normal(size=(100, 3))

@@ -21,8 +21,19 @@ from pellucid.nn.activations.functions import gain_of as gain_of
 
 @dataclass(frozen=True)
 class Interval:
-    """The values a function takes, from `low` to `high`: ( ) not attained, [ ] attained, { } only these two.
+    """The values a function takes.
 
+    Parameters
+    ----------
+    low : float
+        the lower end
+    high : float
+        the upper end
+    ends : str
+        ( ) not attained, [ ] attained, { } only these two
+
+    Examples
+    --------
     >>> print(Interval(0, inf, "[)"))
     [0, ∞)
     """
@@ -40,10 +51,33 @@ class Interval:
 class Activation:
     """An activation function and what is known of it.
 
-    `parameters` are its fixed numbers, `learned` the starting values of those that are learned. `continuity` is the
-    order k of C^k (-1: jumps, inf: smooth), which ends at `kinks`. `gain` squared over the fan-in is the variance of
-    weights that keeps a signal's size through a layer; if it is not given it is `gain_of(function)`. `facts` takes all
-    the numbers and gives the fields that depend on them.
+    Parameters
+    ----------
+    name : str
+        to choose it by
+    function : Callable
+        of an array, elementwise, in plain NumPy; numbers by name
+    formula : str
+        as text
+    derivative : str
+        as text
+    range : Interval | None
+        the values that it takes
+    continuity : float
+        the order k of C^k (-1: jumps, inf: smooth), which ends at `kinks`
+    kinks : tuple[float, ...]
+        where its derivative, or that of order `continuity` + 1, jumps
+    parameters : Mapping[str, float]
+        its fixed numbers
+    learned : Mapping[str, float]
+        starting values of those that are learned
+    gain : float
+        squared, over the fan-in, it is the variance of weights that keeps a signal's size through a layer; NaN is
+        `gain_of(function)`
+    reference : str
+        who brought it up
+    facts : Callable[..., Mapping[str, Any]] | None
+        takes all the numbers and gives the fields that depend on them
     """
 
     name: str
@@ -70,12 +104,37 @@ class Activation:
         return hash(self.name)
 
     def __call__(self, x: Any, **learned: Any) -> Any:
-        """The value. Learned numbers that are not given are at their start."""
+        """The value. Learned numbers that are not given are at their start.
+
+        Parameters
+        ----------
+        x : array
+            any shape
+        **learned
+            learned numbers; those that are not given are at their start
+
+        Returns
+        -------
+        array
+            the shape of x
+        """
         return self.function(x, **{**self.parameters, **self.learned, **learned})
 
     def with_(self, **numbers: float) -> Activation:
         """The same activation with other numbers, fixed ones or starting values.
 
+        Parameters
+        ----------
+        **numbers
+            fixed ones, or starting values
+
+        Returns
+        -------
+        Activation
+            a new one
+
+        Examples
+        --------
         >>> elu = activation("elu").with_(alpha=2.0)
         >>> print(elu.range, elu.continuity)
         (-2, ∞) 0
@@ -88,6 +147,18 @@ class Activation:
     def learning(self, *names: str) -> Activation:
         """The same activation with just these of its numbers learned, the others fixed.
 
+        Parameters
+        ----------
+        *names
+            of its numbers
+
+        Returns
+        -------
+        Activation
+            a new one
+
+        Examples
+        --------
         >>> activation("elu").learning("alpha").learned
         {'alpha': 1.0}
         """
@@ -126,6 +197,20 @@ ACTIVATIONS: dict[str, Activation] = {}
 def register_activation(record: Activation, *aliases: str) -> Activation:
     """Enter an activation into the table, so that it can be chosen by name.
 
+    Parameters
+    ----------
+    record : Activation
+        the activation
+    *aliases
+        more names for it
+
+    Returns
+    -------
+    Activation
+        the record
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> cube = nn.register_activation(nn.Activation("cube_example", lambda x: x**3))
     >>> nn.activation("cube_example") is cube
@@ -138,6 +223,18 @@ def register_activation(record: Activation, *aliases: str) -> Activation:
 def relu_at(slope: float) -> Activation:
     """ReLU with another derivative at 0 (the lectures differ): any number from 0 to 1.
 
+    Parameters
+    ----------
+    slope : float
+        the derivative at 0
+
+    Returns
+    -------
+    Activation
+        to be given as `activation=`
+
+    Examples
+    --------
     >>> import pellucid as pel
     >>> float(pel.grad(relu_at(0.5))(0.0))
     0.5
@@ -154,6 +251,18 @@ def relu_at(slope: float) -> Activation:
 def activation(which: Any) -> Activation:
     """An activation by name, as a function of one's own, or itself.
 
+    Parameters
+    ----------
+    which : str, Activation or function
+        a name of `ACTIVATIONS`, a function of one's own, or a record
+
+    Returns
+    -------
+    Activation
+        the record
+
+    Examples
+    --------
     >>> print(activation("relu").range)
     [0, ∞)
     >>> activation(np.tanh).name

@@ -159,6 +159,18 @@ def gain_of(f: Callable[[Any], Any]) -> float:
 
     Gauss-Legendre quadrature on panels between multiples of 1/4, where kinks usually lie.
 
+    Parameters
+    ----------
+    f : Callable[[Any], Any]
+        an activation
+
+    Returns
+    -------
+    float
+        its gain
+
+    Examples
+    --------
     >>> round(gain_of(lambda z: np.maximum(z, 0)) ** 2, 12)
     2.0
     """

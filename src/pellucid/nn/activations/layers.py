@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,12 @@ from pellucid.nn.layers.layer import Features, Layer, Parameter, Params
 class Activate(Layer):
     """An activation as a layer.   (n, ...) -> (n, ...)
 
-    Parameters that the activation learns (PReLU's slope) are one for each feature, or with `shared` one for all.
+    Parameters
+    ----------
+    activation : Activation
+        the record
+    shared : bool
+        one number for all features in the place of one for each, where the activation learns some (PReLU's slope)
     """
 
     activation: Activation
@@ -40,6 +46,13 @@ class Activate(Layer):
 class Mixed(Layer):
     """Different activations for different features of one layer, in equal runs (the last takes the rest).
 
+    Parameters
+    ----------
+    *which : str, Activation or function
+        the activations, in order
+
+    Examples
+    --------
     >>> net = Mixed("relu", "tanh")
     >>> net.predict({}, np.array([[-1.0, 0.0]]))
     array([[0., 0.]])
@@ -122,6 +135,18 @@ _MAKERS: tuple[Callable[..., Activate], ...] = (
     ReLU, LeakyReLU, PReLU, ELU, SELU, CELU, ReLU6, SquaredReLU, GELU, SiLU, Swish, Mish, HardSwish, Softplus, Sigmoid,
     LogSigmoid, HardSigmoid, Tanh, HardTanh, Softsign, Softmax, LogSoftmax,
 )  # fmt: skip
+_NUMBERS = {
+    "alpha": "the number α of its formula; for PReLU, where it starts",
+    "beta": "the number β of its formula: where it starts, as it is learned",
+    "shared": "learn one number for all features, not one for each",
+    "approximate": "the approximation by tanh, which is faster",
+}
 for _make in _MAKERS:
     _record = _make().activation
-    _make.__doc__ = f"The activation {_record.name} as a layer: g(x) = {_record.formula}.   (n, ...) -> (n, ...)"
+    _lines = [f"The activation {_record.name} as a layer: g(x) = {_record.formula}.   (n, ...) -> (n, ...)"]
+    _arguments = inspect.signature(_make).parameters
+    if _arguments:
+        _lines += ["", "Parameters", "----------"]
+    for _name, _one in _arguments.items():
+        _lines += [f"{_name} : {_one.annotation}", f"    {_NUMBERS[_name]}"]
+    _make.__doc__ = "\n".join(_lines)

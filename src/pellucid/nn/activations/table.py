@@ -30,6 +30,18 @@ LECTURE = (
 def activation_table(names: Iterable[Any] | None = None) -> str:
     """A Markdown table of activations: by default of all in the table of records that have a formula.
 
+    Parameters
+    ----------
+    names : Iterable[Any] | None
+        of activations; None is all in the table of records that have a formula
+
+    Returns
+    -------
+    str
+        Markdown
+
+    Examples
+    --------
     >>> print(activation_table(["relu"]))
     | name | g(x) | g'(x) | range | continuity | gain | reference |
     | --- | --- | --- | --- | --- | --- | --- |
@@ -62,7 +74,19 @@ def _row(a: Activation) -> tuple[str, ...]:
 def plot_activations(names: Iterable[Any] = LECTURE, axes: Any = None) -> Any:
     """Small pictures of activations (blue) and their derivatives (orange, dashed), the latter by forward mode.
 
-    A dot is the value in use where a curve jumps. Returns the matplotlib axes, one for each activation.
+    A dot is the value in use where a curve jumps.
+
+    Parameters
+    ----------
+    names : Iterable[Any]
+        of activations
+    axes : matplotlib axes
+        one for each; None makes new ones
+
+    Returns
+    -------
+    matplotlib axes
+        one for each activation
     """
     records = [activation(name) for name in names]
     axes = grid(len(records), (2.6, 2.1), axes, who="plot_activations", what="activations")

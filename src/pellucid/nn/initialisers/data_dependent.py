@@ -19,6 +19,22 @@ def data_dependent(net: Layer, variables: Variables, X: Any) -> Variables:
     Layer by layer from the input: the columns of each weight matrix are divided by the deviation of what comes out,
     and the bias takes the mean away.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    variables : Variables
+        what `net.initialize` gives
+    X : array, (n, features)
+        rows
+
+    Returns
+    -------
+    Variables
+        new ones
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(3.0, 5.0, (100, 4))
@@ -42,8 +58,30 @@ def lsuv(
 ) -> Variables:
     """Layer-sequential unit variance (Mishkin and Matas, 2015).
 
-    Orthogonal weights, then each layer scaled until its output has variance 1 on this data, to the tolerance.
+    Orthogonal weights, then each layer scaled until its output has variance 1 on this data.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    variables : Variables
+        what `net.initialize` gives
+    X : array, (n, features)
+        rows
+    tolerance : float
+        how far a variance may be from 1
+    rounds : int
+        scalings of a layer, at most
+    seed : int
+        of the orthogonal weights
+
+    Returns
+    -------
+    Variables
+        new ones
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(200, 4))
@@ -81,6 +119,22 @@ def population_statistics(net: Layer, variables: Variables, batches: Iterable[An
     mean = average of the batches' means; var = average of B/(B-1) times their variances (batches weigh by their
     size). With equal batches that cover the data once, the mean is the population's.
 
+    Parameters
+    ----------
+    net : Layer
+        a network
+    variables : Variables
+        its arrays
+    batches : Iterable[Any]
+        arrays, (rows, features) each
+
+    Returns
+    -------
+    Variables
+        with new statistics
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(2.0, 3.0, (60, 2))
@@ -122,9 +176,22 @@ def population_statistics(net: Layer, variables: Variables, batches: Iterable[An
 
 
 def statistics_gap(stored: Variables, exact: Variables) -> dict[str, tuple[float, float]]:
-    """How far stored batch statistics are from exact ones: for each normalisation the largest shift of a mean in
-    deviations, and the largest factor between deviations. Small data and few steps make it large.
+    """How far stored batch statistics are from exact ones. Small data and few steps make it large.
 
+    Parameters
+    ----------
+    stored : Variables
+        of a trained network
+    exact : Variables
+        of `population_statistics`
+
+    Returns
+    -------
+    dict
+        for each normalisation the largest shift of a mean in deviations, and the largest factor between deviations
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(5.0, 1.0, (64, 2))

@@ -26,7 +26,19 @@ Start = Callable[[np.random.Generator, tuple[int, ...], int, int, float], Any]
 
 @dataclass(frozen=True)
 class Initializer:
-    """A named way to start: `start(rng, shape, fan_in, fan_out, gain)`."""
+    """A named way to start.
+
+    Parameters
+    ----------
+    name : str
+        to choose it by
+    start : Start
+        `start(rng, shape, fan_in, fan_out, gain)` gives the array
+    reference : str
+        who brought it up
+    made_by : tuple[Callable, Any] | None
+        the function and the number that made it, for files
+    """
 
     name: str
     start: Start = field(repr=False, compare=False)
@@ -38,6 +50,26 @@ class Initializer:
         return (self.made_by[0], (self.made_by[1],)) if self.made_by else (initializer, (self.name,))
 
     def __call__(self, rng: np.random.Generator, shape: tuple[int, ...], fan_in: int, fan_out: int, gain: float) -> Any:
+        """The array that a parameter starts with.
+
+        Parameters
+        ----------
+        rng : np.random.Generator
+            of NumPy
+        shape : tuple[int, ...]
+            of the array
+        fan_in : int
+            numbers that flow into a unit
+        fan_out : int
+            numbers that flow out of it
+        gain : float
+            of the activation that follows
+
+        Returns
+        -------
+        array
+            of this shape
+        """
         return self.start(rng, shape, fan_in, fan_out, gain)
 
 
@@ -47,27 +79,71 @@ def _not_negative(who: str, what: str, value: float) -> None:
 
 
 def constant(value: float) -> Initializer:
-    """The same number everywhere. For weights of more than one unit this never breaks the symmetry."""
+    """The same number everywhere. For weights of more than one unit this never breaks the symmetry.
+
+    Parameters
+    ----------
+    value : float
+        the number
+
+    Returns
+    -------
+    Initializer
+        to be given as `init=` or `bias=`
+    """
     start: Start = lambda rng, shape, i, o, gain: np.full(shape, float(value))
     return Initializer(f"constant({value})", start, made_by=(constant, value))
 
 
 def normal(sigma: float) -> Initializer:
-    """N(0, sigma²), whatever the fans."""
+    """N(0, sigma²), whatever the fans.
+
+    Parameters
+    ----------
+    sigma : float
+        the deviation
+
+    Returns
+    -------
+    Initializer
+        to be given as `init=` or `bias=`
+    """
     _not_negative("normal", "sigma", sigma)
     start: Start = lambda rng, shape, i, o, gain: rng.normal(0.0, sigma, shape)
     return Initializer(f"normal({sigma})", start, made_by=(normal, sigma))
 
 
 def uniform(bound: float) -> Initializer:
-    """U(-bound, bound), whatever the fans."""
+    """U(-bound, bound), whatever the fans.
+
+    Parameters
+    ----------
+    bound : float
+        the largest size
+
+    Returns
+    -------
+    Initializer
+        to be given as `init=` or `bias=`
+    """
     _not_negative("uniform", "bound", bound)
     start: Start = lambda rng, shape, i, o, gain: rng.uniform(-bound, bound, shape)
     return Initializer(f"uniform({bound})", start, made_by=(uniform, bound))
 
 
 def given(values: Any) -> Initializer:
-    """These numbers."""
+    """These numbers.
+
+    Parameters
+    ----------
+    values : array
+        in the shape of the parameter
+
+    Returns
+    -------
+    Initializer
+        to be given as `init=` or `bias=`
+    """
     array = np.array(values, dtype=np.float64)
 
     def start(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
@@ -146,6 +222,18 @@ INITIALIZERS: dict[str, Initializer] = {
 def initializer(which: Any) -> Initializer:
     """An initialiser by name, an array of starting values, a number for a constant, or itself.
 
+    Parameters
+    ----------
+    which : str, number, array or Initializer
+        a name of `INITIALIZERS`, a number for a constant, starting values, or itself
+
+    Returns
+    -------
+    Initializer
+        the record
+
+    Examples
+    --------
     >>> initializer("he").name
     'he'
     >>> initializer(0.1).name

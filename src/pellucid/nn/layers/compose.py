@@ -19,11 +19,18 @@ from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, call
 
 @dataclass(frozen=True, init=False)
 class Sequential(Layer):
-    """One layer after the other. Parts are layers, activations by name or function, or pairs (name, layer).
+    """One layer after the other.
 
-    Without a name a part is called after its class: dense1, relu1, dense2. Dense layers whose `init` is "auto" start
-    with the gain of the activation that follows.
+    Without a name a part is called after its class: dense1, relu1, dense2. Dense layers whose `init` is "auto"
+    start with the gain of the activation that follows.
 
+    Parameters
+    ----------
+    *parts : Layer, str, function or pair
+        layers, activations by name or function, or pairs (name, layer)
+
+    Examples
+    --------
     >>> from pellucid import nn
     >>> net = nn.Sequential(("hidden", nn.Dense(3)), "relu", nn.Dense(1))
     >>> list(net.initialize(2).params)
@@ -116,7 +123,13 @@ def _following(parts: tuple[tuple[str, Layer], ...], outer: Activation | None) -
 
 @dataclass(frozen=True)
 class Residual(Layer):
-    """x + layer(x) (He et al., 2016).   Input and output have the same shape."""
+    """x + layer(x) (He et al., 2016).   Input and output have the same shape.
+
+    Parameters
+    ----------
+    layer : Layer
+        input and output of the same shape
+    """
 
     layer: Layer
 
@@ -149,7 +162,13 @@ class Residual(Layer):
 
 @dataclass(frozen=True, init=False)
 class Concat(Layer):
-    """Several layers on the same input, their outputs side by side.   (n, d) -> (n, d1 + d2 + ...)"""
+    """Several layers on the same input, their outputs side by side.   (n, d) -> (n, d1 + d2 + ...)
+
+    Parameters
+    ----------
+    *parts : Layer, str, function or pair
+        as in `Sequential`
+    """
 
     parts: tuple[tuple[str, Layer], ...]
 
@@ -196,6 +215,13 @@ class Compute(Layer):
     """A layer at work in another precision: parameters and input are cast on the way in, the result on the way out.
 
     With float64 parameters and `dtype="float32"` this is mixed precision: fast products, exact updates.
+
+    Parameters
+    ----------
+    layer : Layer
+        that is at work in it
+    dtype : dtype
+        of the computation
     """
 
     layer: Layer

@@ -18,9 +18,19 @@ from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, check_c
 class Dense(Layer):
     """x @ weight + bias.   (n, n_in) -> (n, units)
 
-    `init` and `bias` are initialisers by name, number or object (`bias=None`: no bias). With `scaling="ntk"` the
-    weights start as N(0, 1) and the product is divided by sqrt(n_in) (Jacot et al., 2018), so that one learning rate
-    suits all widths. The lectures write samples as columns: their W is the transpose of `weight`.
+    The lectures write samples as columns: their W is the transpose of `weight`, (n_in, units).
+
+    Parameters
+    ----------
+    units : int
+        columns of the output
+    init : str, number, array or Initializer
+        how weights start; "auto" suits the activation that follows
+    bias : str, number, array or Initializer
+        how biases start; None is no bias
+    scaling : str
+        "standard", or "ntk": weights start as N(0, 1) and the product is divided by sqrt(n_in) (Jacot et al.,
+        2018), so that one learning rate suits all widths
     """
 
     units: int
@@ -47,6 +57,19 @@ class Maxout(Layer):
     """The largest of k affine maps (Goodfellow et al., 2013).   (n, n_in) -> (n, units)
 
     The k weight matrices lie side by side in one (n_in, units * k) matrix.
+
+    Parameters
+    ----------
+    units : int
+        columns of the output
+    pieces : int
+        k, affine maps for each unit
+    init : str, number, array or Initializer
+        how weights start
+    bias : str, number, array or Initializer
+        how biases start; None is no bias
+    scaling : str
+        "standard" or "ntk", as for `Dense`
     """
 
     units: int
@@ -75,8 +98,21 @@ class Maxout(Layer):
 class GLU(Layer):
     """gate(x W + b) * (x V + c), Dauphin et al., 2017, Shazeer, 2020.   (n, n_in) -> (n, units)
 
-    W and V lie side by side in one (n_in, 2 * units) matrix. The gate is an activation: "sigmoid" is GLU proper,
-    "relu" ReGLU, "gelu" GEGLU, "silu" SwiGLU, "swish" SwiGLU with a learned β for each unit.
+    W and V lie side by side in one (n_in, 2 * units) matrix.
+
+    Parameters
+    ----------
+    units : int
+        columns of the output
+    gate : str, Activation or function
+        an activation: "sigmoid" is GLU proper, "relu" ReGLU, "gelu" GEGLU, "silu" SwiGLU, "swish" SwiGLU with a
+        learned β for each unit
+    init : str, number, array or Initializer
+        how weights start
+    bias : str, number, array or Initializer
+        how biases start; None is no bias
+    scaling : str
+        "standard" or "ntk", as for `Dense`
     """
 
     units: int
@@ -107,7 +143,13 @@ class GLU(Layer):
 
 @dataclass(frozen=True)
 class Scale(Layer):
-    """Every feature times a learned number of its own.   (n, ...) -> (n, ...)"""
+    """Every feature times a learned number of its own.   (n, ...) -> (n, ...)
+
+    Parameters
+    ----------
+    init : str, number, array or Initializer
+        how the factors start
+    """
 
     init: Any = 1.0
 

@@ -20,10 +20,20 @@ class Embed(Layer):
     """A learned vector in place of each category.   (n, others + k) -> (n, others + sum of dims)
 
     The last k = len(sizes) columns hold codes, whole numbers 0 ... size - 1, as floats; columns before them pass.
-    Code 0 stands for unknown or missing, and so does anything outside, NaN included. Its vector starts at 0 (it says
-    nothing unless training has something to say about missing values), the others as `init` says. `dims` is the
-    length of the vectors, one for all columns or one for each.
+    Code 0 stands for unknown or missing, and so does anything outside, NaN included. Its vector starts at 0: it
+    says nothing unless training has something to say about missing values.
 
+    Parameters
+    ----------
+    sizes : tuple[int, ...]
+        numbers of codes of each column
+    dims : int | tuple[int, ...]
+        the length of the vectors, one for all columns or one for each
+    init : str, number, array or Initializer
+        how vectors start
+
+    Examples
+    --------
     >>> import numpy as np
     >>> layer = Embed((3,), dims=2)
     >>> params = layer.initialize(2).params

@@ -30,7 +30,15 @@ Params = Mapping[str, Any]
 
 
 class Variables(NamedTuple):
-    """The arrays of a network: what is learned, and what is kept besides (batch statistics)."""
+    """The arrays of a network.
+
+    Parameters
+    ----------
+    params : dict[str, Any]
+        what is learned, by name
+    state : dict[str, Any]
+        what is kept besides (batch statistics), by name
+    """
 
     params: dict[str, Any]
     state: dict[str, Any]
@@ -41,7 +49,21 @@ class Variables(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A learned array before it exists: its shape, how it starts, the fans its initialiser reckons with."""
+    """A learned array before it exists.
+
+    Parameters
+    ----------
+    shape : tuple[int, ...]
+        of the array
+    init : Initializer
+        how it starts
+    fan_in : int
+        numbers that flow into a unit, as its initialiser reckons
+    fan_out : int
+        numbers that flow out of it
+    gain : float
+        of the activation that follows
+    """
 
     shape: tuple[int, ...]
     init: Initializer
@@ -50,7 +72,22 @@ class Parameter:
     gain: float = 1.0
 
     def make(self, name: str, seed: int, dtype: Any) -> Any:
-        """The array. Its numbers depend on the seed and its own name, not on the layers around it."""
+        """The array. Its numbers depend on the seed and its own name, not on the layers around it.
+
+        Parameters
+        ----------
+        name : str
+            of the parameter
+        seed : int
+            of the network
+        dtype : dtype
+            of the array
+
+        Returns
+        -------
+        array
+            of this shape
+        """
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
         array = self.init(rng, self.shape, self.fan_in, self.fan_out, self.gain)
         return np.asarray(array, dtype)
@@ -62,6 +99,8 @@ class Layer(Record, ABC):
     A layer of one's own is a frozen dataclass with `__call__`, and where it learns something, `parameters` (a class
     that is no dataclass is refused when a layer is made of it):
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from dataclasses import dataclass
     >>> from pellucid import nn
@@ -77,15 +116,50 @@ class Layer(Record, ABC):
     """
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        """What is learned, for samples of this shape. `activation` is the one that follows, if it is known."""
+        """What is learned, for samples of this shape.
+
+        Parameters
+        ----------
+        features : Features
+            the shape of a sample
+        activation : Activation | None
+            the one that follows, if it is known
+
+        Returns
+        -------
+        dict
+            records of parameters, by name
+        """
         return {}
 
     def state(self, features: Features) -> dict[str, Any]:
-        """What is kept besides, at the start."""
+        """What is kept besides, at the start.
+
+        Parameters
+        ----------
+        features : Features
+            the shape of a sample
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
         return {}
 
     def output(self, features: Features) -> Features:
-        """The shape of a sample behind this layer."""
+        """The shape of a sample behind this layer.
+
+        Parameters
+        ----------
+        features : Features
+            the shape of a sample ahead of it
+
+        Returns
+        -------
+        tuple of int
+            the shape behind it
+        """
         return features
 
     @property
@@ -95,12 +169,42 @@ class Layer(Record, ABC):
 
     @abstractmethod
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        """The step itself, in plain NumPy.   x: (n, *features) -> (n, *output)"""
+        """The step itself, in plain NumPy.
+
+        Parameters
+        ----------
+        p : dict of arrays
+            its parameters
+        x : array, (n, *features)
+            a batch
+        ctx : Context
+            training or not, statistics, random numbers
+
+        Returns
+        -------
+        array, (n, *output)
+            the batch behind it
+        """
 
     # what every layer can do by these
 
     def initialize(self, features: Any, *, seed: int = 0, dtype: Any = np.float64) -> Variables:
-        """Parameters and state for `features` (a number, the shape of a sample, or data to take it from)."""
+        """Parameters and state for samples of this shape.
+
+        Parameters
+        ----------
+        features : int, tuple or array
+            the number of features, the shape of a sample, or data to take it from
+        seed : int
+            of the random numbers
+        dtype : dtype
+            of the parameters
+
+        Returns
+        -------
+        Variables
+            `params` and `state`
+        """
         shape = sample_shape(features)
         if np.dtype(dtype).kind != "f":
             raise ValueError(f"initialize: dtype is float32 or float64, got {dtype!r}")
@@ -123,7 +227,36 @@ class Layer(Record, ABC):
         taps: dict[str, Any] | None = None,
         probes: Params | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """The output for a batch, and the state after it. See `Context` for the options."""
+        """The output for a batch, and the state after it. A pure function.
+
+        Parameters
+        ----------
+        params : Params
+            arrays by name
+        x : array, (n, *features)
+            a batch
+        state : Params | None
+            stored statistics by name
+        training : bool
+            normalise by batch statistics
+        noise : bool | None
+            dropout at work; None is as `training`
+        key : int
+            the seed of random numbers
+        counter : int
+            the number of the step: other random numbers for each
+        settings : Mapping[str, Any] | None
+            numbers in the place of those of layers, by name
+        taps : dict[str, Any] | None
+            a dict that values are noted in, by the names of layers
+        probes : Params | None
+            arrays added to values, by the names of layers
+
+        Returns
+        -------
+        tuple
+            the output (n, *output), and the state after it
+        """
         if isinstance(params, Variables) or not isinstance(params, Mapping):
             raise TypeError(
                 f"params is a dict of named arrays, got {type(params).__name__}: write params, state = "
@@ -145,11 +278,37 @@ class Layer(Record, ABC):
         return y, {**(state or {}), **ctx.updates}
 
     def predict(self, params: Params, x: Any, state: Params | None = None) -> Any:
-        """The output outside training: stored statistics, no dropout."""
+        """The output outside training: stored statistics, no dropout.
+
+        Parameters
+        ----------
+        params : Params
+            arrays by name
+        x : array, (n, *features)
+            a batch
+        state : Params | None
+            stored statistics by name
+
+        Returns
+        -------
+        array, (n, *output)
+            the output
+        """
         return self.apply(params, x, state)[0]
 
     def with_(self, **changes: Any) -> Any:
-        """The same layer with some fields changed."""
+        """The same layer with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            fields by name
+
+        Returns
+        -------
+        Layer
+            a new one
+        """
         return replace(self, **changes)  # type: ignore[type-var]
 
 

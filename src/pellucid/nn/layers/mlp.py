@@ -35,12 +35,43 @@ def mlp(
 ) -> Sequential:
     """Hidden layers of these sizes, and a linear output layer (losses take scores).
 
-    Each hidden layer is: affine map, normalisation (`"batch"`, `"layer"`, `"rms"` or a layer; before or after the
-    activation), activation, dropout. `activation`, `dropout` and `init` may be lists, one entry for each hidden
-    layer; an activation may also be "maxout", "glu", "reglu", "geglu" or "swiglu". Biases start as `bias` says, those
-    of the output layer as `output_bias`, if it is given. Parts are called hidden1, hidden1.norm, hidden1.activation,
-    ..., output.
+    Each hidden layer is: affine map, normalisation, activation, dropout. Parts are called hidden1, hidden1.norm,
+    hidden1.activation, ..., output.
 
+    Parameters
+    ----------
+    hidden : Sequence[int]
+        units of each hidden layer
+    outputs : int
+        scores for each sample
+    activation : str, function or list
+        one, or one for each hidden layer; also "maxout", "glu", "reglu", "geglu" or "swiglu"
+    norm : str or Layer
+        "batch", "layer", "rms" or a layer; None for none
+    norm_place : str
+        "before" or "after" the activation
+    dropout : float or list
+        share of units left out, one or one for each hidden layer
+    input_dropout : float
+        share of inputs left out
+    init : initialiser or list
+        how weights start, one or one for each hidden layer; "auto" suits the activation
+    output_init : initialiser
+        how those of the output layer start
+    bias : initialiser
+        how biases start; None is no bias
+    output_bias : initialiser
+        those of the output layer; "same" is `bias`
+    scaling : str
+        "standard", or "ntk" for the neural-tangent parametrisation
+
+    Returns
+    -------
+    Sequential
+        the network
+
+    Examples
+    --------
     >>> net = mlp((8, 4), 3, activation=["relu", "tanh"], norm="batch", dropout=0.5)
     >>> [name for name, _ in net.children][:5]
     ['hidden1', 'hidden1.norm', 'hidden1.activation', 'hidden1.dropout', 'hidden2']

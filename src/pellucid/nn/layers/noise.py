@@ -15,10 +15,15 @@ from pellucid.nn.layers.layer import Layer, Params
 class Dropout(Layer):
     """Set features to zero at random, anew for every batch (Srivastava et al., 2014).   (n, ...) -> (n, ...)
 
-    `rate` is the probability of dropping (the lectures' keep probability is 1 - rate). By default what stays is
-    divided by 1 - rate while training, and nothing happens at prediction ("inverted"). `convention="classical"`
-    leaves it alone while training and multiplies by 1 - rate at prediction. In front of the first Dense it is input
-    dropout.
+    In front of the first Dense it is input dropout.
+
+    Parameters
+    ----------
+    rate : float
+        the probability of dropping (the lectures' keep probability is 1 - rate)
+    convention : str
+        "inverted" divides what stays by 1 - rate while training, and does nothing at prediction; "classical" leaves
+        it alone while training and multiplies by 1 - rate at prediction
     """
 
     rate: float = 0.5
@@ -39,7 +44,13 @@ class Dropout(Layer):
 
 @dataclass(frozen=True)
 class GaussianNoise(Layer):
-    """Add N(0, sigma²) while training.   (n, ...) -> (n, ...)"""
+    """Add N(0, sigma²) while training.   (n, ...) -> (n, ...)
+
+    Parameters
+    ----------
+    sigma : float
+        the deviation
+    """
 
     sigma: float = 0.1
 
@@ -58,6 +69,11 @@ class AlphaDropout(Layer):
     """Dropout for SELU networks: mean and variance of standard normal features stay (Klambauer et al., 2017).
 
     What is dropped becomes SELU's lower limit, and an affine map restores mean 0 and variance 1.
+
+    Parameters
+    ----------
+    rate : float
+        the probability of dropping
     """
 
     rate: float = 0.1

@@ -30,6 +30,22 @@ def _standardize_rule(d: Any, u: Any, x: Any, *, axis: int, eps: float) -> Any:
 def standardize(x: Any, *, axis: int, eps: float) -> Any:
     """(x - mean) / sqrt(var + eps) along an axis, with the biased variance.
 
+    Parameters
+    ----------
+    x : array
+        any shape
+    axis : int
+        to standardise along
+    eps : float
+        added to the variance
+
+    Returns
+    -------
+    array
+        the shape of x
+
+    Examples
+    --------
     >>> standardize(np.array([[1.0], [3.0]]), axis=0, eps=0.0)
     array([[-1.],
            [ 1.]])
@@ -43,12 +59,22 @@ class BatchNorm(Layer):
     """Batch normalisation (Ioffe and Szegedy, 2015).   (n, d) -> (n, d)
 
     Training: (x - mean) / sqrt(var + eps) over the batch with the biased variance, then scale and shift. The stored
-    estimates take the batch's mean and its unbiased variance, B/(B-1) times the biased one: as a running average
-    (new = (1 - momentum) old + momentum batch) or, with `average="cumulative"`, as the mean over all batches so far.
+    estimates take the batch's mean and its unbiased variance, B/(B-1) times the biased one.
     `nn.population_statistics` replaces them by those of the whole training set. Otherwise the stored ones are used.
 
     A batch of one has no variance: it is normalised by the stored statistics, and leaves them alone. A short last
     batch counts as any other.
+
+    Parameters
+    ----------
+    eps : float
+        added to the variance
+    momentum : float
+        new = (1 - momentum) old + momentum batch
+    average : str
+        "running", or "cumulative": the mean over all batches so far
+    affine : bool
+        learn scale and shift
     """
 
     eps: float = 1e-5
@@ -109,7 +135,15 @@ class BatchNorm(Layer):
 
 @dataclass(frozen=True)
 class LayerNorm(Layer):
-    """Normalise each sample over its features (Ba et al., 2016), training or not.   (n, d) -> (n, d)"""
+    """Normalise each sample over its features (Ba et al., 2016), training or not.   (n, d) -> (n, d)
+
+    Parameters
+    ----------
+    eps : float
+        added to the variance
+    affine : bool
+        learn scale and shift
+    """
 
     eps: float = 1e-5
     affine: bool = True
@@ -129,7 +163,15 @@ class LayerNorm(Layer):
 
 @dataclass(frozen=True)
 class RMSNorm(Layer):
-    """Divide each sample by its root mean square (Zhang and Sennrich, 2019).   (n, d) -> (n, d)"""
+    """Divide each sample by its root mean square (Zhang and Sennrich, 2019).   (n, d) -> (n, d)
+
+    Parameters
+    ----------
+    eps : float
+        added to the mean square
+    affine : bool
+        learn a scale
+    """
 
     eps: float = 1e-6
     affine: bool = True

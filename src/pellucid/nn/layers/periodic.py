@@ -20,11 +20,23 @@ from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, rows_of
 class Periodic(Layer):
     """Numbers with learned waves beside them.   (n, columns + others) -> (n, columns (1 + dims) + others)
 
-    For each of the first `columns` features x: cos(2π w x + b) for `frequencies` learned w and b, and a learned linear
-    map of these to `dims` numbers; x itself stays. Other columns pass. Frequencies start as `sigma` times standard
-    normal numbers, phases b uniformly in [-π, π]. (PBLD of RealMLP: Holzmüller et al., 2024; after Gorishniy et al.,
-    2022.)
+    For each of the first columns x: cos(2π w x + b) for learned w and b, and a learned linear map of these; x
+    itself stays. Other columns pass. Phases b start uniformly in [-π, π]. (PBLD of RealMLP: Holzmüller et al.,
+    2024; after Gorishniy et al., 2022.)
 
+    Parameters
+    ----------
+    columns : int
+        how many of the first features get waves
+    frequencies : int
+        learned w and b for each
+    dims : int
+        numbers that their waves are mapped to
+    sigma : float
+        frequencies start as this times standard normal numbers
+
+    Examples
+    --------
     >>> import numpy as np
     >>> layer = Periodic(2, frequencies=4, dims=3)
     >>> params = layer.initialize(5).params

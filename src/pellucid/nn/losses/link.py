@@ -19,6 +19,8 @@ from pellucid.graph.numpy_api import log_softmax, softmax
 class LinkKind(Enum):
     """What a link gives: numbers, or something about classes.
 
+    Examples
+    --------
     >>> LinkKind.SIGN.tells_classes, LinkKind.SIGN.gives_probabilities
     (True, False)
     """
@@ -41,7 +43,18 @@ class LinkKind(Enum):
         return self.tells_classes and self is not LinkKind.SIGN
 
     def for_scores(self, count: int) -> LinkKind:
-        """The kind for so many scores in a row: EITHER is one of two."""
+        """The kind for so many scores in a row: EITHER is one of two.
+
+        Parameters
+        ----------
+        count : int
+            scores in a row
+
+        Returns
+        -------
+        LinkKind
+            that kind
+        """
         if self is LinkKind.EITHER:
             return LinkKind.PROBABILITY if count == 1 else LinkKind.PROBABILITIES
         return self
@@ -49,8 +62,19 @@ class LinkKind(Enum):
 
 @dataclass(frozen=True)
 class Link:
-    """A function from scores (n, k) to predictions (n, k), its name, and what kind of prediction it gives.
+    """A function from scores to predictions.
 
+    Parameters
+    ----------
+    name : str
+        in words
+    function : Callable[[Any], Any]
+        (n, k) -> (n, k)
+    kind : LinkKind
+        what kind of prediction it gives
+
+    Examples
+    --------
     >>> halves = Link("halves", lambda s: special.expit(s / 2), LinkKind.PROBABILITY)
     >>> halves(np.zeros((1, 1)))
     array([[0.5]])
@@ -68,12 +92,35 @@ class Link:
             )
 
     def __call__(self, scores: Any) -> Any:
-        """What the network predicts by these scores.   (n, k) -> (n, k)"""
+        """What the network predicts by these scores.
+
+        Parameters
+        ----------
+        scores : array, (n, k)
+            of the network
+
+        Returns
+        -------
+        array, (n, k)
+            predictions
+        """
         return self.function(scores)
 
     def probabilities(self, scores: Any) -> Any:
-        """How likely each class is; one score is that of the second of two classes.   (n, k) -> (n, classes)
+        """How likely each class is; one score is that of the second of two classes.
 
+        Parameters
+        ----------
+        scores : array, (n, k)
+            of the network
+
+        Returns
+        -------
+        array, (n, classes)
+            probabilities
+
+        Examples
+        --------
         >>> SIGMOID.probabilities(np.array([[0.0], [np.log(3.0)]]))
         array([[0.5 , 0.5 ],
                [0.25, 0.75]])
@@ -85,8 +132,20 @@ class Link:
         return np.concatenate([1 - likely, likely], axis=1) if likely.shape[1] == 1 else likely
 
     def log_probabilities(self, scores: Any) -> Any:
-        """Logarithms of the probabilities, none of them -inf.   (n, k) -> (n, classes)
+        """Logarithms of the probabilities, none of them -inf.
 
+        Parameters
+        ----------
+        scores : array, (n, k)
+            of the network
+
+        Returns
+        -------
+        array, (n, classes)
+            logarithms
+
+        Examples
+        --------
         >>> SIGMOID.log_probabilities(np.array([[-1000.0]])).tolist()
         [[0.0, -1000.0]]
         """

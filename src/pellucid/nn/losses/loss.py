@@ -30,6 +30,8 @@ class Loss(Record, ABC):
     Called with scores (n, k) and a prepared target it gives the mean over samples, one number. `weights` (n,) count
     samples: a weight of 2 is the same as the row twice, the value is Σ w l / Σ w.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid.nn.losses.table import loss
     >>> bce = loss("binary_cross_entropy")
@@ -64,24 +66,71 @@ class Loss(Record, ABC):
 
     @abstractmethod
     def each(self, s: Any, y: Any) -> Any:
-        """The formula, in plain NumPy.   s: (n, k), y: as prepared -> (n,)"""
+        """The formula, in plain NumPy.
+
+        Parameters
+        ----------
+        s : array, (n, k)
+            scores
+        y : array
+            as prepared
+
+        Returns
+        -------
+        array, (n,)
+            the loss of each sample
+        """
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         """Check a target and bring it to the form the loss computes with, once, before training.
 
-        Numbers (n,) or (n, k) become floats (n, k). `outputs` is the number of scores, where it is known.
+        Parameters
+        ----------
+        y : array, (n,) or (n, k)
+            the target
+        outputs : int | None
+            the number of scores, where it is known
+
+        Returns
+        -------
+        array
+            numbers become floats, (n, k)
         """
         return self._fits(numbers(self, y), outputs)
 
     def outputs(self, y: Any) -> int:
-        """How many scores for each sample this target asks for."""
+        """How many scores for each sample this target asks for.
+
+        Parameters
+        ----------
+        y : array
+            the target
+
+        Returns
+        -------
+        int
+            scores
+        """
         y = self.prepare(y)
         return self.per_output * int(y.shape[1]) if y.ndim == 2 else max(2, int(y.max()) + 1)
 
     # what every loss can do by these
 
     def per_sample(self, scores: Any, y: Any) -> Any:
-        """The loss of every sample.   scores: (n, k), y: as prepared -> (n,), in the dtype of the scores"""
+        """The loss of every sample.
+
+        Parameters
+        ----------
+        scores : array, (n, k)
+            of the network
+        y : array
+            as prepared
+
+        Returns
+        -------
+        array, (n,)
+            in the dtype of the scores
+        """
         target, shape = tuple(y.shape), tuple(scores.shape)
         if len(shape) != 2:
             raise ShapeError(f"{self.name}: scores have shape (n, outputs), got {format_shape(shape)}")
@@ -96,7 +145,22 @@ class Loss(Record, ABC):
         return self.each(scores, like(y, scores) if len(target) == 2 else y)
 
     def __call__(self, scores: Any, y: Any, weights: Any = None) -> Any:
-        """The mean over samples.   scores: (n, k), y: as prepared, weights: (n,) or None -> ()"""
+        """The mean over samples.
+
+        Parameters
+        ----------
+        scores : array, (n, k)
+            of the network
+        y : array
+            as prepared
+        weights : array, (n,)
+            how much each sample counts
+
+        Returns
+        -------
+        number
+            Σ w l / Σ w
+        """
         each = self.per_sample(scores, y)
         if weights is None:
             return np.mean(each)
@@ -110,7 +174,18 @@ class Loss(Record, ABC):
         return np.mean(each * w) / np.where(np.equal(share, 0), 1.0, share)  # a batch of weight 0 counts 0
 
     def with_(self: Kind, **settings: Any) -> Kind:
-        """The same loss with other settings. A setting may be a traced number, so that it can follow a schedule."""
+        """The same loss with other settings.
+
+        Parameters
+        ----------
+        **settings
+            by name; one may be a traced number, so that it can follow a schedule
+
+        Returns
+        -------
+        Loss
+            a new one
+        """
         names = [one.name for one in fields(self)] if is_dataclass(self) else list[str]()
         for key in settings:
             if key not in names:
@@ -119,13 +194,30 @@ class Loss(Record, ABC):
 
     @staticmethod
     def from_function(f: Callable[[Any, Any], Any], link: Any = None, like: Loss | None = None, name: str = "") -> Own:
-        """A loss of one's own: `f(scores, y)` gives a number for each sample (n,), or for each output (n, k).
+        """A loss of one's own.
 
-        Of outputs the mean is taken, unless f sums them itself (`axis=1`); of samples always the mean, outside, so that
-        weights count and the rate does not depend on the batch size: f has no `np.mean` or `np.sum` over rows. Targets
-        are numbers and the link is the identity, unless they are taken from another loss by `like`. `link` is a
-        function, which gives what the link of `like` gives, or a `Link`, which says so itself.
+        Of outputs the mean is taken, unless f sums them itself (`axis=1`); of samples always the mean, outside, so
+        that weights count and the rate does not depend on the batch size: f has no `np.mean` or `np.sum` over rows.
+        Targets are numbers and the link is the identity, unless they are taken from another loss by `like`.
 
+        Parameters
+        ----------
+        f : Callable[[Any, Any], Any]
+            `f(scores, y)` gives a number for each sample (n,), or for each output (n, k)
+        link : function or Link
+            a function gives what the link of `like` gives, a `Link` says so itself
+        like : Loss | None
+            whose targets and link are taken over
+        name : str
+            in histories
+
+        Returns
+        -------
+        Loss
+            to be given to a `Model`
+
+        Examples
+        --------
         >>> import numpy as np
         >>> mean = Loss.from_function(lambda s, y: np.abs(s - y))
         >>> total = Loss.from_function(lambda s, y: np.sum(np.abs(s - y), axis=1))
@@ -251,8 +343,24 @@ def labels(loss: Loss, y: Any, outputs: int | None) -> Any:
 
 
 def sample_weights(weights: Any, n: int, *, part: bool = False) -> Any:
-    """Sample weights, checked once before training: finite, from 0, not all 0 (unless of a `part`).   -> (n,)
+    """Sample weights, checked once before training: finite, from 0, not all 0.
 
+    Parameters
+    ----------
+    weights : array, (n,)
+        how much each row counts
+    n : int
+        rows
+    part : bool
+        they are those of a part of the rows, and may all be 0
+
+    Returns
+    -------
+    array, (n,)
+        floats
+
+    Examples
+    --------
     >>> sample_weights([1, 2], 2)
     array([1., 2.])
     """

@@ -42,9 +42,16 @@ class Around(Loss):
 class Summed(Around):
     """A loss that averages over outputs, times their number: the sum.
 
-    `shown="mean"` shows the average, with the gradient of the sum: they do not belong together, but scikit-learn's
-    MLPRegressor pairs them so (its issue 8349).
+    Parameters
+    ----------
+    of : Loss
+        that loss
+    shown : str
+        "mean" shows the average, with the gradient of the sum: they do not belong together, but scikit-learn's
+        MLPRegressor pairs them so (its issue 8349)
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> loss = nn.Summed(nn.loss("squared_error"))
@@ -75,6 +82,13 @@ class Capped(Around):
 
     scikit-learn shows it so: it keeps probabilities ε (the precision of the numbers) away from 0 and 1.
 
+    Parameters
+    ----------
+    of : Loss
+        that loss
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import nn
     >>> loss = Capped(nn.loss("binary_cross_entropy"))

@@ -19,6 +19,20 @@ LOSSES: dict[str, Loss] = {}
 def register_loss(record: Loss, *aliases: str) -> Loss:
     """Enter a loss into the table, so that it can be chosen by name.
 
+    Parameters
+    ----------
+    record : Loss
+        the loss
+    *aliases
+        more names for it
+
+    Returns
+    -------
+    Loss
+        the record
+
+    Examples
+    --------
     >>> own = register_loss(Loss.from_function(lambda s, y: np.abs(s - y) ** 1.5, name="power_example"))
     >>> loss("power_example") is own
     True
@@ -44,10 +58,23 @@ register_loss(classes.Perceptron())
 
 
 def loss(which: Any, **settings: Any) -> Loss:
-    """A loss by name with its settings, as a function of one's own (settings: link, like, name), or itself.
+    """A loss by name with its settings, as a function of one's own, or itself.
 
-    A function f(scores, y) gives one number for each sample; see `Loss.from_function` for sums and means.
+    Parameters
+    ----------
+    which : str, Loss or function
+        a name of `LOSSES`; a function f(scores, y) gives one number for each sample (see `Loss.from_function` for
+        sums and means)
+    **settings
+        of the loss; of a function: link, like, name
 
+    Returns
+    -------
+    Loss
+        the record
+
+    Examples
+    --------
     >>> loss("huber", delta=2.0)
     Huber(delta=2.0)
     >>> loss(lambda s, y: np.abs(s - y)).link(np.ones((1, 1)))
@@ -67,6 +94,18 @@ def loss(which: Any, **settings: Any) -> Loss:
 def loss_for(y: Any) -> Loss:
     """The usual loss for a target: what kind of numbers is it?
 
+    Parameters
+    ----------
+    y : array
+        a target
+
+    Returns
+    -------
+    Loss
+        the usual one
+
+    Examples
+    --------
     >>> [loss_for(y).name for y in ([0.5, 1.5], [0, 1, 1], ["a", "b", "c"], [[0, 1], [1, 1]])]
     ['squared_error', 'binary_cross_entropy', 'cross_entropy', 'multilabel']
     """
@@ -95,8 +134,22 @@ _INSIDE = {  # activations that a link already contains
 
 
 def check_pairing(last_activation: str | None, which: Any) -> str | None:
-    """What is wrong with a network that ends in this activation, under this loss: a text to warn with, or None.
+    """What is wrong with a network that ends in this activation, under this loss.
 
+    Parameters
+    ----------
+    last_activation : str | None
+        by name
+    which : str or Loss
+        the loss
+
+    Returns
+    -------
+    str or None
+        a text to warn with
+
+    Examples
+    --------
     >>> check_pairing("softmax", "cross_entropy")
     'the network ends with softmax, but cross_entropy takes scores and applies softmax itself: leave the activation out'
     >>> check_pairing("identity", "cross_entropy")

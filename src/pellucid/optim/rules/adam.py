@@ -38,7 +38,20 @@ class AdamFamily(Rule):
         return zeros(w, "m", "s") | counts("c1", "c2")
 
     def averages(self, g: Array, s: Arrays) -> Arrays:
-        """m <- beta1 m + (1 - beta1) g;   s <- beta2 s + (1 - beta2) g²;   c1, c2 <- the same of a constant 1."""
+        """m <- beta1 m + (1 - beta1) g;   s <- beta2 s + (1 - beta2) g²;   c1, c2 <- the same of a constant 1.
+
+        Parameters
+        ----------
+        g : Array
+            the gradient
+        s : Arrays
+            the state
+
+        Returns
+        -------
+        dict of arrays
+            the new state
+        """
         return {
             "m": mix(self.beta1, s["m"], g),
             "s": mix(self.beta2, s["s"], np.square(g)),
@@ -47,11 +60,43 @@ class AdamFamily(Rule):
         }
 
     def size(self, w: Array, squares: Array, c2: Any) -> Array:
-        """√ŝ + eps, or √(ŝ + eps) with `eps_inside`, for ŝ = squares / c2."""
+        """√ŝ + eps, or √(ŝ + eps) with `eps_inside`, for ŝ = squares / c2.
+
+        Parameters
+        ----------
+        w : Array
+            the parameters, for their dtype
+        squares : Array
+            s, or the largest so far
+        c2 : number
+            its correction
+
+        Returns
+        -------
+        array
+            what a step is divided by
+        """
         return root(squares * like(1 / c2, w), self.eps, self.eps_inside)
 
     def way(self, w: Array, new: Arrays, squares: Array, lr: Any) -> Array:
-        """lr m̂ / (√ŝ + eps): how far w goes."""
+        """lr m̂ / (√ŝ + eps): how far w goes.
+
+        Parameters
+        ----------
+        w : Array
+            the parameters, for their dtype
+        new : Arrays
+            the new state
+        squares : Array
+            s, or the largest so far
+        lr : number
+            the rate
+
+        Returns
+        -------
+        array
+            the step
+        """
         size = self.size(w, squares, new["c2"])
         return like(lr / new["c1"], w) * new["m"] / size
 
@@ -60,8 +105,21 @@ class AdamFamily(Rule):
 class Adam(AdamFamily):
     """Kingma and Ba, 2015: m̂ = m / c1, ŝ = s / c2;   w <- w - lr m̂ / (√ŝ + eps)
 
-    `eps_inside` writes √(ŝ + eps).
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        the share of itself that m, the average of gradients, keeps
+    beta2 : float or Schedule
+        the share of itself that s, the average of their squares, keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+    eps_inside : bool
+        write √(ŝ + eps)
 
+    Examples
+    --------
     >>> rule, w = Adam(), np.array([1.0])
     >>> w, s = rule.step(w, np.array([1e-3]), rule.init(w), 0.1, 1)
     >>> w.round(4), s["c1"].round(3)
@@ -81,6 +139,23 @@ class AdamW(AdamFamily):
 
     As in PyTorch all parameters decay; `Group("*.bias", decay=0.0)` leaves some out.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        the share of itself that m, the average of gradients, keeps
+    beta2 : float or Schedule
+        the share of itself that s, the average of their squares, keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+    decay : float or Schedule
+        of all parameters, times the rate
+    eps_inside : bool
+        write √(ŝ + eps)
+
+    Examples
+    --------
     >>> rule, w = AdamW(decay=0.5), np.array([2.0])
     >>> rule.step(w, np.zeros(1), rule.init(w), 0.5, 1)[0]
     array([1.5])
@@ -101,6 +176,21 @@ class AMSGrad(AdamFamily):
 
     As in PyTorch the largest is taken ahead of the correction.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        the share of itself that m, the average of gradients, keeps
+    beta2 : float or Schedule
+        the share of itself that s, the average of their squares, keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+    eps_inside : bool
+        write √(ŝ + eps)
+
+    Examples
+    --------
     >>> sorted(AMSGrad().init(np.ones(1)))
     ['c1', 'c2', 'm', 's', 'top']
     """
@@ -123,6 +213,21 @@ class NAdam(AdamFamily):
 
     mu = beta1 (1 - ½ 0.96^(t warm)) grows with the steps, mu' is the next one, p the product of all so far.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        what mu grows to
+    beta2 : float or Schedule
+        the share of itself that s, the average of squared gradients, keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+    warm : float or Schedule
+        how fast mu grows
+
+    Examples
+    --------
     >>> sorted(NAdam().init(np.ones(1)))
     ['c2', 'm', 'p', 's']
     """
@@ -155,6 +260,19 @@ class RAdam(AdamFamily):
     r = √((ρ - 4) (ρ - 2) ρ∞ / ((ρ∞ - 4) (ρ∞ - 2) ρ)) with ρ∞ = 2 / (1 - beta2) - 1 and ρ = ρ∞ - 2 t (1 - c2) / c2,
     once ρ > 5: until then the average of squares is too unsure to scale by.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        the share of itself that m, the average of gradients, keeps
+    beta2 : float or Schedule
+        the share of itself that s, the average of their squares, keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+
+    Examples
+    --------
     >>> rule, w = RAdam(), np.array([1.0])
     >>> rule.step(w, np.array([2.0]), rule.init(w), 0.25, 1)[0]
     array([0.5])

@@ -18,8 +18,19 @@ from pellucid.precision import like
 class Adagrad(Rule):
     """Duchi, Hazan and Singer, 2011: s <- s + g²;   w <- w - lr g / (√s + eps)
 
-    `start` is the first value of s; `eps_inside` writes √(s + eps), as the lectures do.
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    eps : float or Schedule
+        keeps the divisor from 0
+    start : float
+        the first value of s
+    eps_inside : bool
+        write √(s + eps), as the lectures do
 
+    Examples
+    --------
     >>> Adagrad(eps=0.0).step(np.array([1.0]), np.array([3.0]), {"s": np.array([16.0])}, 0.5, 2)
     (array([0.7]), {'s': array([25.])})
     """
@@ -42,9 +53,25 @@ class Adagrad(Rule):
 class RMSprop(Rule):
     """Tieleman and Hinton, 2012: s <- beta s + (1 - beta) g²;   w <- w - lr g / (√s + eps)
 
-    `centered` takes the square of the average gradient off s (Graves, 2013). `momentum` gathers the scaled gradients:
-    v <- momentum v + g / (√s + eps);   w <- w - lr v. There is no bias correction, as in PyTorch.
+    There is no bias correction, as in PyTorch.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of itself that s keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+    momentum : float or Schedule
+        gathers the scaled gradients: v <- momentum v + g / (√s + eps);   w <- w - lr v
+    centered : bool
+        take the square of the average gradient off s (Graves, 2013)
+    eps_inside : bool
+        write √(s + eps)
+
+    Examples
+    --------
     >>> RMSprop(beta=0.75, eps=0.0).step(np.array([1.0]), np.array([2.0]), {"s": np.array([0.0])}, 0.25, 1)
     (array([0.5]), {'s': array([1.])})
     """
@@ -81,6 +108,17 @@ class Adadelta(Rule):
 
     The step has the unit of the parameters, which is why the rate is 1.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of themselves that s and u keep
+    eps : float or Schedule
+        keeps both roots from 0
+
+    Examples
+    --------
     >>> w, s = Adadelta().step(np.array([1.0]), np.array([2.0]), {"s": np.zeros(1), "u": np.zeros(1)}, 1.0, 1)
     >>> float((1 - w[0]).round(6)), s["s"]
     (0.003162, array([0.4]))
@@ -107,6 +145,19 @@ class Lion(Rule):
 
     Every coordinate moves by the rate, so it wants one some ten times lower than Adam's.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        the share of m in the direction
+    beta2 : float or Schedule
+        the share of itself that m keeps
+    decay : float or Schedule
+        of all parameters, times the rate
+
+    Examples
+    --------
     >>> Lion().step(np.array([1.0, 1.0]), np.array([5.0, -0.1]), {"m": np.zeros(2)}, 0.25, 1)[0]
     array([0.75, 1.25])
     """

@@ -16,6 +16,13 @@ from pellucid.precision import like
 class SGD(Rule):
     """w <- w - lr g. On all rows it is gradient descent, on one row the incremental kind, else on mini-batches.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+
+    Examples
+    --------
     >>> import numpy as np
     >>> SGD().step(np.array([1.0]), np.array([2.0]), {}, 0.25, 1)
     (array([0.5]), {})

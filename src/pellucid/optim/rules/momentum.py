@@ -47,6 +47,15 @@ class GradientMomentum(WithVelocity):
 class VelocityMomentum(WithVelocity):
     """v <- beta v + lr g;   w <- w - v. The lectures' w - lr g + beta (w - w_before), for any lr and beta.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of itself that the velocity keeps
+
+    Examples
+    --------
     >>> rule, w, s = VelocityMomentum(beta=0.5), np.array([1.0]), {"v": np.array([0.5])}
     >>> rule.step(w, np.array([1.0]), s, 0.25, 2)
     (array([0.5]), {'v': array([0.5])})
@@ -63,6 +72,15 @@ class AverageMomentum(WithVelocity):
 
     The same trajectory as `VelocityMomentum`: momentum is an average of gradients.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of itself that the velocity keeps
+
+    Examples
+    --------
     >>> rule, w = AverageMomentum(beta=0.5), np.array([1.0])
     >>> rule.step(w, np.array([1.0]), rule.init(w), 0.25, 1)
     (array([0.75]), {'v': array([1.]), 'alpha': np.float64(0.25)})
@@ -95,6 +113,15 @@ class GradientNesterov(WithVelocity):
 class VelocityNesterov(WithVelocity):
     """v <- beta (v + lr g);   w <- w - lr g - v. The lectures' z, for any lr and beta; v is the way z is ahead of w.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of itself that the velocity keeps
+
+    Examples
+    --------
     >>> rule, w, s = VelocityNesterov(beta=0.5), np.array([1.0]), {"v": np.array([0.5])}
     >>> rule.step(w, np.array([1.0]), s, 0.25, 2)
     (array([0.375]), {'v': array([0.375])})
@@ -140,8 +167,17 @@ class ByForm(WithVelocity):
 class Momentum(ByForm):
     """Heavy ball (Polyak, 1964): v <- beta v + g;   w <- w - lr v
 
-    `form="velocity"` is `VelocityMomentum`, `form="average"` is `AverageMomentum`.
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of itself that the velocity keeps
+    form : str
+        "gradient"; "velocity" is `VelocityMomentum`, "average" is `AverageMomentum`
 
+    Examples
+    --------
     >>> rule, w, s = Momentum(beta=0.5), np.array([1.0]), {"v": np.array([1.0])}
     >>> rule.step(w, np.array([1.0]), s, 0.5, 2)
     (array([0.25]), {'v': array([1.5])})
@@ -154,8 +190,19 @@ class Momentum(ByForm):
 class Nesterov(ByForm):
     """Look ahead, then measure (Nesterov, 1983): v <- beta v + g;   w <- w - lr (g + beta v)
 
-    The parameters are the points where gradients are taken, the lectures' z. `form="velocity"` is `VelocityNesterov`.
+    The parameters are the points where gradients are taken, the lectures' z.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        the share of itself that the velocity keeps
+    form : str
+        "gradient"; "velocity" is `VelocityNesterov`
+
+    Examples
+    --------
     >>> rule, w, s = Nesterov(beta=0.5), np.array([1.0]), {"v": np.array([1.0])}
     >>> rule.step(w, np.array([1.0]), s, 0.5, 2)
     (array([0.125]), {'v': array([1.5])})

@@ -23,6 +23,13 @@ class Rule(Record, ABC):
     Any setting may be a `Schedule`; at each step the optimizer puts the current number in its place. Write plain NumPy
     that can be recorded: nothing changes in place, choices are `np.where`.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+
+    Examples
+    --------
     >>> class SignDescent(Rule):
     ...     def init(self, w):
     ...         return {}
@@ -44,11 +51,41 @@ class Rule(Record, ABC):
 
     @abstractmethod
     def init(self, w: Array) -> Arrays:
-        """The state ahead of the first step: arrays like w, and numbers (0-d float64 arrays). Names have no dots."""
+        """The state ahead of the first step: arrays like w, and numbers (0-d float64 arrays). Names have no dots.
+
+        Parameters
+        ----------
+        w : Array
+            one parameter array
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
 
     @abstractmethod
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
-        """(parameters, gradient, state, rate, number of this step from 1) -> (new parameters, new state)"""
+        """One step of one parameter array.
+
+        Parameters
+        ----------
+        w : Array
+            the array
+        g : Array
+            its gradient
+        s : Arrays
+            its state
+        lr : number
+            the current rate
+        t : int
+            the number of this step, from 1
+
+        Returns
+        -------
+        tuple
+            new array, new state
+        """
 
 
 def zeros(w: Array, *names: str) -> Arrays:

@@ -19,8 +19,17 @@ from pellucid.precision import like
 class SklearnSGD(Rule):
     """solver="sgd": v <- beta v - lr g;   w <- w + v, or w + beta v - lr g with `nesterov`
 
-    Scikit-learn's `momentum` is beta, `nesterovs_momentum` is nesterov.
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta : float or Schedule
+        scikit-learn's `momentum`
+    nesterov : bool
+        its `nesterovs_momentum`
 
+    Examples
+    --------
     >>> rule = SklearnSGD(beta=0.5, nesterov=False)
     >>> rule.step(np.array([1.0]), np.array([1.0]), {"v": np.array([-1.0])}, 0.25, 2)
     (array([0.25]), {'v': array([-0.75])})
@@ -46,6 +55,19 @@ class SklearnAdam(AdamFamily):
 
     As in the pseudocode at the end of Kingma and Ba's section 2: eps meets the square root ahead of its correction.
 
+    Parameters
+    ----------
+    lr : float or Schedule
+        the learning rate
+    beta1 : float or Schedule
+        the share of itself that m, the average of gradients, keeps
+    beta2 : float or Schedule
+        the share of itself that s, the average of their squares, keeps
+    eps : float or Schedule
+        keeps the divisor from 0
+
+    Examples
+    --------
     >>> rule, w = SklearnAdam(eps=0.0), np.array([1.0])
     >>> rule.step(w, np.array([4.0]), rule.init(w), 0.5, 1)[0]
     array([0.5])

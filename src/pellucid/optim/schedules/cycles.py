@@ -19,9 +19,21 @@ def _half_cosine(start: float, end: float, share: float) -> float:
 class Cosine(Schedule):
     """Half a cosine from `start` to `end`, and `end` from then on (Loshchilov and Hutter, 2017).
 
-    `restarts` begins it anew so many times on the way; each cycle is `multiplier` times as long as the one before.
-    `steps` is the length of all cycles together.
+    Parameters
+    ----------
+    start : float
+        the first number
+    end : float
+        the last number
+    steps : int, Epochs or None
+        the length of all cycles together; None is the whole run
+    restarts : int
+        begin it anew so many times on the way
+    multiplier : float
+        each cycle is so many times as long as the one before
 
+    Examples
+    --------
     >>> [round(Cosine(1.0, steps=8, restarts=1)(t), 3) for t in range(9)]
     [1.0, 0.854, 0.5, 0.146, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
@@ -53,6 +65,17 @@ class CosLog(Schedule):
 
     It begins and ends at 0, with zeros at (2^i - 1) / (2^cycles - 1) of the run.
 
+    Parameters
+    ----------
+    start : float
+        the highest number
+    cycles : int
+        how many
+    steps : int, Epochs or None
+        the length of all; None is the whole run
+
+    Examples
+    --------
     >>> [round(CosLog(1.0, steps=150)(t), 3) for t in (0, 10, 30, 70, 150)]
     [0.0, 0.0, 0.0, 0.0, 0.0]
     >>> round(CosLog(1.0, steps=1000)(688), 3)
@@ -76,6 +99,17 @@ class CosLog(Schedule):
 class FlatCos(Schedule):
     """`start` for the share `flat` of the run, then half a cosine to 0 (RealMLP, for dropout and decay).
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    flat : float
+        share of the run that stays there
+    steps : int, Epochs or None
+        the length; None is the whole run
+
+    Examples
+    --------
     >>> [round(FlatCos(1.0, steps=100)(t), 3) for t in (0, 50, 75, 100)]
     [1.0, 1.0, 0.5, 0.0]
     """
@@ -101,6 +135,21 @@ class OneCycle(Schedule):
 
     The numbers are PyTorch's: the peak is at step warm · steps - 1, the end at step steps - 1.
 
+    Parameters
+    ----------
+    peak : float
+        the highest number
+    steps : int, Epochs or None
+        the length; None is the whole run
+    warm : float
+        share of the run until the peak
+    divide : float
+        the first number is peak / divide
+    final_divide : float
+        the last number is the first one over this
+
+    Examples
+    --------
     >>> [round(OneCycle(1.0, steps=10)(t), 3) for t in (0, 2, 9)]
     [0.04, 1.0, 0.0]
     """

@@ -12,7 +12,13 @@ from pellucid.optim.schedules.schedule import Epochs, Number, Schedule, Steps, c
 
 @dataclass(frozen=True)
 class Constant(Schedule):
-    """The same number at every step."""
+    """The same number at every step.
+
+    Parameters
+    ----------
+    value : float
+        the number
+    """
 
     value: float
 
@@ -29,6 +35,19 @@ class ExpSteps(Schedule):
 
     With the ceiling it falls right after the first step (t = 1); the customary floor keeps `start` for k steps.
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    c : float
+        how fast it falls
+    k : int | Epochs
+        steps between two falls
+    rounding : str
+        "ceil" or "floor"
+
+    Examples
+    --------
     >>> [round(ExpSteps(1.0, c=0.5, k=2)(t), 3) for t in range(4)]
     [1.0, 0.607, 0.607, 0.368]
     >>> [round(ExpSteps(1.0, c=0.5, k=2, rounding="floor")(t), 3) for t in range(4)]
@@ -54,6 +73,15 @@ class ExpSteps(Schedule):
 class InverseTime(Schedule):
     """start / (1 + c t): sublinear decay.
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    c : float
+        how fast it falls
+
+    Examples
+    --------
     >>> InverseTime(1.0, c=0.5)(2)
     0.5
     """
@@ -72,6 +100,15 @@ class InverseTime(Schedule):
 class InverseSqrt(Schedule):
     """start / √(1 + c t): sublinear decay, slower.
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    c : float
+        how fast it falls
+
+    Examples
+    --------
     >>> InverseSqrt(1.0, c=1.5)(2)
     0.5
     """
@@ -93,6 +130,19 @@ class InverseScaling(Schedule):
     n counts steps by default. Scikit-learn counts rows seen, and looks once in an epoch: `every=Epochs(1)`, `per=` the
     number of training rows.
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    power : float
+        how fast it falls
+    every : int | Epochs
+        steps between two falls
+    per : int
+        counts of one such time
+
+    Examples
+    --------
     >>> InverseScaling(1.0)(3)
     0.5
     """
@@ -114,6 +164,17 @@ class InverseScaling(Schedule):
 class Step(Schedule):
     """start factor^⌊t / every⌋
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    every : int | Epochs
+        steps between two falls
+    factor : float
+        of each fall
+
+    Examples
+    --------
     >>> [round(Step(1.0, factor=0.1, every=2)(t), 3) for t in range(5)]
     [1.0, 1.0, 0.1, 0.1, 0.01]
     """
@@ -134,6 +195,17 @@ class Step(Schedule):
 class Exponential(Schedule):
     """start factor^(t / every), smoothly. A factor above 1 lets it grow, as a range test for the rate wants it.
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    factor : float
+        over `every` steps
+    every : int | Epochs
+        steps of one factor
+
+    Examples
+    --------
     >>> Exponential(1.0, factor=0.25, every=4)(2)
     0.5
     """
@@ -155,6 +227,19 @@ class Exponential(Schedule):
 class Polynomial(Schedule):
     """end + (start - end) (1 - t/steps)^power, and `end` from then on. Power 1 is a straight line.
 
+    Parameters
+    ----------
+    start : float
+        the first number
+    end : float
+        the last number
+    power : float
+        1 is a straight line
+    steps : int, Epochs or None
+        the length; None is the whole run
+
+    Examples
+    --------
     >>> [Polynomial(1.0, power=2.0, steps=4)(t) for t in (0, 2, 4, 9)]
     [1.0, 0.25, 0.0, 0.0]
     """
@@ -177,6 +262,15 @@ class Polynomial(Schedule):
 class Piecewise(Schedule):
     """values[i] between the times at[i - 1] and at[i].
 
+    Parameters
+    ----------
+    values : tuple[float, ...]
+        one more than there are times
+    at : tuple[int | Epochs, ...]
+        the times, in steps or `Epochs(...)`
+
+    Examples
+    --------
     >>> [Piecewise((0.1, 0.01), at=(3,))(t) for t in (0, 2, 3, 9)]
     [0.1, 0.1, 0.01, 0.01]
     """
@@ -209,6 +303,15 @@ class Warmup(Schedule):
 
     The line is then(0) (t + 1) / (steps + 1): the first update counts, and there is no jump where the two meet.
 
+    Parameters
+    ----------
+    steps : int | Epochs
+        of the line
+    then : float or Schedule
+        what follows
+
+    Examples
+    --------
     >>> [Warmup(3, then=0.1)(t) for t in range(5)]
     [0.025, 0.05, 0.07500000000000001, 0.1, 0.1]
     """
@@ -229,7 +332,20 @@ class Warmup(Schedule):
         return then(t - steps) if t >= steps else then(0) * (t + 1) / (steps + 1)
 
     def fit(self, total_steps: int, steps_per_epoch: float) -> Schedule:
-        """What comes after the warm-up has the rest of the run."""
+        """What comes after the warm-up has the rest of the run.
+
+        Parameters
+        ----------
+        total_steps : int
+            of the run
+        steps_per_epoch : float
+            of the run
+
+        Returns
+        -------
+        Schedule
+            a new one
+        """
         steps = self.steps.fit(total_steps, steps_per_epoch) if isinstance(self.steps, Epochs) else self.steps
         assert isinstance(self.then, Schedule)
         return Warmup(steps, self.then.fit(max(total_steps - steps, 1), steps_per_epoch))

@@ -18,7 +18,13 @@ class Controller(ABC):
 
     @abstractmethod
     def observe(self, value: float) -> None:
-        """The newest value of what is watched."""
+        """The newest value of what is watched.
+
+        Parameters
+        ----------
+        value : float
+            of the epoch that just ended
+        """
 
     @property
     def factor(self) -> float:
@@ -35,7 +41,13 @@ class Controller(ABC):
         return dict(self._state)
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state.
+
+        Parameters
+        ----------
+        state : dict[str, Any]
+            what `state` gave
+        """
         if set(state) != set(self._state):
             raise ValueError(
                 f"{type(self).__name__}: a state has {', '.join(self._state)}, got {', '.join(state) or 'nothing'}"
@@ -53,10 +65,26 @@ class Controller(ABC):
 
 
 class ReduceOnPlateau(Controller):
-    """Multiply the rate by `factor` when the value has not gained `min_delta` for more than `patience` epochs.
+    """Multiply the rate by a factor when a value no longer improves. The numbers are PyTorch's, with an absolute
+    threshold.
 
-    After that, `cooldown` epochs do not count. The numbers are PyTorch's, with an absolute threshold.
+    Parameters
+    ----------
+    factor : float
+        below 1
+    patience : int
+        more epochs than these without a gain
+    min_delta : float
+        a gain by less is none
+    mode : str
+        "min" or "max" is better
+    cooldown : int
+        epochs after a fall that do not count
+    min_factor : float
+        all falls together go no lower
 
+    Examples
+    --------
     >>> plateau = ReduceOnPlateau(factor=0.5, patience=1)
     >>> for loss in (1.0, 1.0, 1.0):
     ...     plateau.observe(loss)
@@ -99,9 +127,26 @@ class ReduceOnPlateau(Controller):
 
 
 class Adaptive(Controller):
-    """scikit-learn's learning_rate="adaptive": divide the rate by 5 when `patience` epochs in a row and one more bring
-    no gain of `min_delta`. `spent` when the rate is down to 1e-6 and it happens again, where scikit-learn stops.
+    """scikit-learn's learning_rate="adaptive": divide the rate by 5 when a value no longer improves.
 
+    It does so when `patience` epochs in a row and one more bring no gain. `spent` when the rate is down to 1e-6 and
+    it happens again, where scikit-learn stops.
+
+    Parameters
+    ----------
+    start : float
+        the first rate
+    patience : int
+        epochs
+    min_delta : float
+        a gain by less is none
+    mode : str
+        "min" or "max" is better
+    divide : float
+        what the rate is divided by
+
+    Examples
+    --------
     >>> adaptive = Adaptive(start=1e-3, patience=1)
     >>> for loss in (1.0, 1.0, 1.0):
     ...     adaptive.observe(loss)

@@ -17,6 +17,13 @@ T = TypeVar("T")
 class Epochs:
     """A time in epochs, where a schedule asks for steps; `fit` turns it into steps.
 
+    Parameters
+    ----------
+    count : float
+        how many
+
+    Examples
+    --------
     >>> Epochs(2.5).fit(total_steps=1000, steps_per_epoch=40)
     100
     """
@@ -27,7 +34,20 @@ class Epochs:
         check_above(self, "count")
 
     def fit(self, total_steps: int, steps_per_epoch: float) -> int:
-        """So many steps, at least one."""
+        """So many steps, at least one.
+
+        Parameters
+        ----------
+        total_steps : int
+            of the run
+        steps_per_epoch : float
+            of the run
+
+        Returns
+        -------
+        int
+            steps
+        """
         return max(1, round(self.count * steps_per_epoch))
 
 
@@ -44,18 +64,64 @@ class Schedule(Record, ABC):
 
     @abstractmethod
     def __call__(self, t: int) -> float:
-        """The number for the update after t updates."""
+        """The number for the next update.
+
+        Parameters
+        ----------
+        t : int
+            updates made so far
+
+        Returns
+        -------
+        float
+            the number
+        """
 
     def fit(self, total_steps: int, steps_per_epoch: float) -> Schedule:
-        """The same for a run of this length: epochs become steps, `steps=None` the whole run."""
+        """The same for a run of this length: epochs become steps, `steps=None` the whole run.
+
+        Parameters
+        ----------
+        total_steps : int
+            of the run
+        steps_per_epoch : float
+            of the run
+
+        Returns
+        -------
+        Schedule
+            a new one
+        """
         return fitted(self, total_steps, steps_per_epoch)
 
     def known(self, field: str) -> int:
-        """A time in steps, or an error that says how to get it."""
+        """A time in steps, or an error that says how to get it.
+
+        Parameters
+        ----------
+        field : str
+            its name
+
+        Returns
+        -------
+        int
+            steps
+        """
         return _known(self, field, getattr(self, field))
 
     def known_times(self, field: str) -> list[int]:
-        """Several."""
+        """Several.
+
+        Parameters
+        ----------
+        field : str
+            its name
+
+        Returns
+        -------
+        list of int
+            steps
+        """
         return [_known(self, field, time) for time in getattr(self, field)]
 
 

@@ -32,6 +32,20 @@ SCHEDULES: dict[str, type[Schedule]] = {
 def schedule(which: Any, **settings: Any) -> Schedule:
     """A schedule by name with its settings, of a number (constant), or itself.
 
+    Parameters
+    ----------
+    which : str, number or Schedule
+        a name of `SCHEDULES`, a number (constant), or itself
+    **settings
+        of the schedule, where it is given by name
+
+    Returns
+    -------
+    Schedule
+        the record
+
+    Examples
+    --------
     >>> schedule("cosine", start=0.1, steps=100)(50)
     0.05
     >>> schedule(0.1)

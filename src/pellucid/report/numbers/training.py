@@ -95,6 +95,8 @@ def _line(history: History, name: str) -> Line:
 class Stopwatch(Callback):
     """The seconds that each epoch took, for the timings of a report.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from pellucid import Model, nn, report
     >>> X = np.random.default_rng(0).normal(size=(64, 2))

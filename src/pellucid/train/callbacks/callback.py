@@ -21,13 +21,16 @@ EVENTS = ("fit_begin", "epoch_begin", "look", "gradients", "batch_end", "epoch_e
 class Callback:
     """Override the events you need: `on_epoch_end(self, run)`, `on_batch_end`, ...
 
-    See `Run` for what can be read. `on_gradients(self, run, gradients)` is called in every step, between the backward
-    pass and the update. `gradients` is a dict with one array for each parameter, under its name and of its shape: the
-    derivative of the mean loss of the batch plus the penalty, ahead of clipping and all other links. What it returns, a
-    dict with the same names, takes their place; nothing leaves them as they are. Arrays are not changed in place.
-    `on_look(self, run, batch)` is called ahead of every step whose number `look_every` divides, with its batch;
-    between looks a run does not leave compiled code.
+    Events are `on_fit_begin`, `on_epoch_begin`, `on_gradients`, `on_batch_end`, `on_epoch_end`, `on_checkpoint`,
+    `on_fit_end` and `on_look`; see `Run` for what can be read. `on_gradients(self, run, gradients)` is called in
+    every step, between the backward pass and the update. `gradients` is a dict with one array for each parameter,
+    under its name and of its shape: the derivative of the mean loss of the batch plus the penalty, ahead of
+    clipping and all other links. What it returns, a dict with the same names, takes their place; nothing leaves
+    them as they are. Arrays are not changed in place. `on_look(self, run, batch)` is called ahead of every step
+    whose number `look_every` divides, with its batch; between looks a run does not leave compiled code.
 
+    Examples
+    --------
     >>> class Shout(Callback):
     ...     def on_epoch_end(self, run):
     ...         print(f"epoch {run.epoch}!")
@@ -54,9 +57,27 @@ class Callback:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Remember again."""
+        """Remember again.
+
+        Parameters
+        ----------
+        state : dict[str, Any]
+            what `state` gave
+        """
 
     def handles(self, event: str) -> bool:
+        """Does it want to be told of this event?
+
+        Parameters
+        ----------
+        event : str
+            without its "on_": "batch_end"
+
+        Returns
+        -------
+        bool
+            by default, whether the class has that method
+        """
         return hasattr(self, f"on_{event}")
 
     @property
@@ -86,7 +107,13 @@ class KeepsBest(Callback):
     kept: tuple[dict[str, Any], dict[str, Any]] | None = None  # (params, state)
 
     def keep(self, run: Run) -> None:
-        """This epoch is the best so far."""
+        """This epoch is the best so far.
+
+        Parameters
+        ----------
+        run : Run
+            where training stands
+        """
         self.kept = run.prediction
 
     def on_fit_end(self, run: Run) -> None:
@@ -98,7 +125,13 @@ class KeepsBest(Callback):
         return joined(dict(zip(("params", "state"), self.kept or (), strict=False)), ".")
 
     def load_kept(self, arrays: dict[str, Any]) -> None:
-        """The way back."""
+        """The way back.
+
+        Parameters
+        ----------
+        arrays : dict
+            what was kept, by name
+        """
         trees = parted(arrays, ".")
         self.kept = (trees["params"], trees["state"]) if trees["params"] else None
 

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 
 class ProgressBar(Callback):
-    """A bar in a terminal or a notebook, plain lines elsewhere ("auto"); "bar", "lines" or "silent" choose."""
+    """Shows how far a training is.
+
+    Parameters
+    ----------
+    mode : str
+        "auto": a bar in a terminal or a notebook, plain lines elsewhere; "bar", "lines" or "silent" choose
+    every_batch : bool
+        count batches, too, not epochs alone
+    """
 
     def __init__(self, mode: str = "auto", *, every_batch: bool = False) -> None:
         self.mode, self.every_batch = mode, every_batch
@@ -139,7 +147,13 @@ def _text(value: object) -> str:
 
 
 class CSVLogger(Callback):
-    """A line of a CSV file for every epoch; a resumed run goes on in the same file."""
+    """A line of a CSV file for every epoch; a resumed run goes on in the same file.
+
+    Parameters
+    ----------
+    path : str | PathLike
+        of the file
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
@@ -161,7 +175,15 @@ class CSVLogger(Callback):
 
 
 class TensorBoard(Callback):
-    """Event files for TensorBoard: every quantity of an epoch; with `every` the batch loss and rate, too."""
+    """Event files for TensorBoard: every quantity of an epoch.
+
+    Parameters
+    ----------
+    folder : str | PathLike
+        where they go
+    every : int | None
+        the batch loss and rate too, every so many steps
+    """
 
     def __init__(self, folder: str | os.PathLike[str], *, every: int | None = None) -> None:
         if every is not None and not is_count(every):

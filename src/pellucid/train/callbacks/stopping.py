@@ -53,11 +53,23 @@ def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
 
 
 class EarlyStopping(KeepsBest):
-    """Stop after `patience` epochs without improvement by more than `min_delta`, and end with the best parameters.
+    """Stop when nothing improves any more, and end with the best parameters.
 
-    The best ones are restored however the run ended (`restore_best=False` keeps the last): patience, last epoch,
-    time, Ctrl-C, another callback. `patience=None` never stops, but still keeps the best. `best` and `best_epoch`
-    tell.
+    The best ones are restored however the run ended: patience, last epoch, time, Ctrl-C, another callback. `best`
+    and `best_epoch` tell.
+
+    Parameters
+    ----------
+    patience : int | None
+        epochs without improvement after which it stops; None never stops, but still keeps the best
+    min_delta : float
+        an improvement by less than this is none
+    monitor : str | None
+        a column of the history; None is the validation loss, else what is minimised
+    mode : str
+        "min" or "max" is better; "auto" knows the metrics
+    restore_best : bool
+        end with the best parameters; False keeps the last
     """
 
     def __init__(
@@ -110,7 +122,15 @@ class EarlyStopping(KeepsBest):
 
 
 class Plateau(Callback):
-    """Lower the learning rate when the monitored value stops improving: a controller of `optim` at work."""
+    """Lower the learning rate when the monitored value stops improving: a controller of `optim` at work.
+
+    Parameters
+    ----------
+    controller : optim.Controller
+        `optim.ReduceOnPlateau(...)` or one of your own
+    monitor : str | None
+        a column of the history; None is that of `EarlyStopping`
+    """
 
     def __init__(self, controller: Any, monitor: str | None = None) -> None:
         self.controller, self.monitor = controller, monitor
@@ -147,7 +167,22 @@ class StopOnNaN(Callback):
 class Checkpoint(Callback):
     """Write a checkpoint every so many epochs (or steps), or whenever the monitored value is the best so far.
 
-    The path may hold {epoch} and {step}. `fit(..., resume=path)` goes on from it, bit for bit.
+    `fit(..., resume=path)` goes on from it, bit for bit.
+
+    Parameters
+    ----------
+    path : str | PathLike
+        of the file; it may hold {epoch} and {step}
+    every : int
+        epochs between two checkpoints
+    every_steps : int | None
+        steps between two, in place of epochs
+    best : bool
+        only where the monitored value is the best so far
+    monitor : str | None
+        a column of the history; None is that of `EarlyStopping`
+    mode : str
+        "min" or "max" is better; "auto" knows the metrics
     """
 
     def __init__(
@@ -191,7 +226,13 @@ class Checkpoint(Callback):
         self.best = value if self.due else self.best
 
     def on_checkpoint(self, run: Run) -> None:
-        """Written when all callbacks have seen what happened, so that the file holds what they know."""
+        """Written when all callbacks have seen what happened, so that the file holds what they know.
+
+        Parameters
+        ----------
+        run : Run
+            where training stands
+        """
         if self.due:
             self.due = False
             save_run(run, self._target(run))

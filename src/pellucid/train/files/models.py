@@ -64,8 +64,22 @@ def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) -> Model:
-    """A model from a file. Layers, activations and losses of one's own are given by name in `custom`.
+    """A model from a file.
 
+    Parameters
+    ----------
+    path : str | PathLike
+        of the file
+    custom : Mapping[str, Any] | None
+        layers, activations and losses of one's own, by name
+
+    Returns
+    -------
+    Model
+        as it was saved
+
+    Examples
+    --------
     >>> import numpy as np, tempfile, pathlib
     >>> from pellucid import nn
     >>> model = Model(nn.mlp((4,), 1), "squared_error").initialize(3)

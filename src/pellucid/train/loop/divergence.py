@@ -69,7 +69,13 @@ class ValidationTrouble:
 
 
 class Diverged(PellucidError, ArithmeticError):
-    """Training met a loss or gradient, or a validation loss, that is not finite."""
+    """Training met a loss or gradient, or a validation loss, that is not finite.
+
+    Parameters
+    ----------
+    trouble : Trouble | ValidationTrouble
+        where, and what was not finite
+    """
 
     def __init__(self, trouble: Trouble | ValidationTrouble) -> None:
         super().__init__(str(trouble))

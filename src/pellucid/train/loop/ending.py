@@ -28,6 +28,15 @@ class EndingKind(Enum):
 class Ending:
     """The end of a run.
 
+    Parameters
+    ----------
+    kind : EndingKind
+        for programs
+    text : str
+        for people
+
+    Examples
+    --------
     >>> ending = Ending(EndingKind.CALLBACK, "val_loss has not improved for 10 epochs")
     >>> ending.kind is EndingKind.CALLBACK, ending.complete
     (True, False)

@@ -46,9 +46,54 @@ class Plan:
 class Run:
     """A training run: where it stands, what it has seen. Callbacks read it, and may call `stop`.
 
-    `epoch` counts from 1 inside an epoch; `step` is the number of updates made; `batch` the number of the batch in
-    the epoch, from 1; `loss` that of the last batch, without the penalty, and `objective` with it; `logs` the row of
-    the epoch that just ended; `lr` the current learning rate.
+    Parameters
+    ----------
+    plan : Plan
+        data and limits
+    trainer : Trainer
+        network, loss, rule and penalty
+    steps : Steps
+        what makes the steps: NumPy or the native engine
+    callbacks : Sequence[Callback]
+        told of its events
+    history : History
+        the rows of the epochs that have ended
+    epoch : int
+        counts from 1 inside an epoch
+    step : int
+        the number of updates made
+    batch : int
+        the number of the batch in the epoch, from 1
+    loss : float
+        of the last batch, without the penalty
+    objective : float
+        the same with the penalty
+    gradient_norm : float
+        of the last step
+    logs : dict[str, Any]
+        the row of the epoch that just ended
+    numbers : dict[str, float]
+        what the rule was given in the last step, by name
+    factor : float
+        the rate is multiplied by it (see `Plateau`)
+    ending : Ending | None
+        how it ended; None while it goes on
+    elapsed : float
+        seconds so far, those before a resumed run included
+    final : tuple[Arrays, Arrays] | None
+        parameters and statistics to end with, in place of the last
+    total : int | None
+        steps of the whole run, where that is known
+    resumed : tuple[str | None, int | None]
+        engine and number of threads with which a resumed run began
+    sums : dict[str, float]
+        sums over the epoch so far
+    weight : float
+        of the rows of the epoch so far
+    trouble : Trouble | ValidationTrouble | None
+        what was not finite
+    begins : tuple[Mark, ...]
+        places to return to
     """
 
     plan: Plan
@@ -115,13 +160,37 @@ class Run:
         return self.numbers.get("lr", math.nan)
 
     def rule_numbers(self, t: int, factor: float | None = None) -> dict[str, float]:
-        """The rule's numbers for the update after t updates, the rate times a factor (the run's, if none is said)."""
+        """The rule's numbers for the update after t updates, the rate times a factor (the run's, if none is said).
+
+        Parameters
+        ----------
+        t : int
+            updates so far
+        factor : float | None
+            times the rate; None is the run's
+
+        Returns
+        -------
+        dict
+            the numbers by name
+        """
         numbers = self.trainer.optimizer.numbers(t)
         numbers["lr"] *= self.factor if factor is None else factor
         return numbers
 
     def settings(self, t: int) -> Arrays:
-        """The scheduled numbers of layers and loss after t updates."""
+        """The scheduled numbers of layers and loss after t updates.
+
+        Parameters
+        ----------
+        t : int
+            updates so far
+
+        Returns
+        -------
+        dict
+            the numbers by name
+        """
         return {name: np.float64(schedule(t)) for name, schedule in self.plan.settings.items()}
 
     # where it stands
@@ -141,12 +210,26 @@ class Run:
         return self.plan.data.count(self.plan.batch_size)
 
     def stop(self, reason: str) -> None:
-        """End the run after the current batch (or epoch), with a reason."""
+        """End the run after the current batch (or epoch), with a reason.
+
+        Parameters
+        ----------
+        reason : str
+            in words; `history.stopped` has it
+        """
         if reason:
             self.end(EndingKind.CALLBACK, reason)
 
     def end(self, kind: EndingKind, text: str) -> None:
-        """End the run after the current batch (or epoch). The first ending counts."""
+        """End the run after the current batch (or epoch). The first ending counts.
+
+        Parameters
+        ----------
+        kind : EndingKind
+            for programs
+        text : str
+            for people
+        """
         self.ending = self.ending or Ending(kind, text)
 
     @property
@@ -155,28 +238,76 @@ class Run:
         return "" if self.ending is None else self.ending.text
 
     def begin_epoch(self, epoch: int) -> None:
+        """Nothing has been seen of this epoch.
+
+        Parameters
+        ----------
+        epoch : int
+            its number, from 1
+        """
         self.begins = (self.begins[0], *self.begins[1:][-1:], Mark(epoch - 1, self.step, 0, self.steps.mark(self)))
         self.epoch, self.sums, self.weight = epoch, dict.fromkeys(self.means, 0.0), 0.0
 
     def note(
         self, steps: int, sums: dict[str, float], weight: float, loss: float, objective: float, gradient_norm: float
     ) -> None:
-        """So many steps were made: the sums of the epoch so far, and what was measured in the last one."""
+        """So many steps were made: the sums of the epoch so far, and what was measured in the last one.
+
+        Parameters
+        ----------
+        steps : int
+            how many
+        sums : dict[str, float]
+            of the epoch so far
+        weight : float
+            of the rows of the epoch so far
+        loss : float
+            of the last batch
+        objective : float
+            of the last batch
+        gradient_norm : float
+            of the last step
+        """
         self.step, self.batch = self.step + steps, self.batch + steps
         self.sums, self.weight = sums, weight
         self.loss, self.objective, self.gradient_norm = loss, objective, gradient_norm
 
     def return_to(self, mark: Mark) -> None:
-        """Be there again."""
+        """Be there again.
+
+        Parameters
+        ----------
+        mark : Mark
+            a place in the run
+        """
         self.epoch, self.step, self.batch, state = mark
         self.steps.load(None if state is None else self.with_rule(state), self)
 
     def with_rule(self, state: Snapshot) -> Snapshot:
-        """The same with the rule's first state where it has none: that can be made again, so nobody keeps it."""
+        """The same with the rule's first state where it has none: that can be made again, so nobody keeps it.
+
+        Parameters
+        ----------
+        state : Snapshot
+            parameters, statistics and rule state
+
+        Returns
+        -------
+        Snapshot
+            with a rule state
+        """
         return state if state.rule else state._replace(rule=self.trainer.optimizer.init(state.params))
 
     def diverge(self, trouble: Trouble | ValidationTrouble, batch: Rows | None = None) -> None:
-        """End the run, by an error if that is asked for, with the last parameters whose predictions are finite."""
+        """End the run, by an error if that is asked for, with the last parameters whose predictions are finite.
+
+        Parameters
+        ----------
+        trouble : Trouble | ValidationTrouble
+            what was not finite
+        batch : Rows | None
+            the rows of the step, where they are known
+        """
         self.trouble = trouble = replace(trouble, kept=go_back(self, batch))
         self.end(EndingKind.DIVERGED, str(trouble))
         if self.plan.on_divergence == "raise":
@@ -201,7 +332,13 @@ class Run:
             self.diverge(ValidationTrouble(self.epoch, row["val_loss"]))
 
     def emit(self, event: str) -> None:
-        """Tell the callbacks; an error inside one names it and the event. The end is told to all of them."""
+        """Tell the callbacks; an error inside one names it and the event. The end is told to all of them.
+
+        Parameters
+        ----------
+        event : str
+            without its "on_": "batch_end"
+        """
         first: CallbackError | None = None
         for callback in self.callbacks:
             try:
@@ -224,14 +361,31 @@ class Run:
         return min((each.look_every - self.step % each.look_every for each in self.lookers), default=1 << 62)
 
     def look(self, batch: Callable[[], Rows]) -> None:
-        """Show the batch of the next step to the callbacks that are due."""
+        """Show the batch of the next step to the callbacks that are due.
+
+        Parameters
+        ----------
+        batch : Callable[[], Rows]
+            gives the rows of the next step
+        """
         due = [callback for callback in self.lookers if self.step % callback.look_every == 0]
         rows = batch() if due else None
         for callback in due:
             self._tell(callback, "look", rows)
 
     def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
-        """The gradients after the callbacks have seen them, and perhaps changed them."""
+        """The gradients after the callbacks have seen them, and perhaps changed them.
+
+        Parameters
+        ----------
+        gradients : dict[str, Any]
+            an array for each parameter, by name
+
+        Returns
+        -------
+        dict
+            the same names
+        """
         for callback in self.callbacks:
             changed = self._tell(callback, "gradients", gradients)
             gradients = gradients if changed is None else changed
