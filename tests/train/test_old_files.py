@@ -14,6 +14,11 @@ from tests.fixtures.schema1 import make
 FOLDER = Path(__file__).parents[1] / "fixtures" / "schema1"
 
 
+NORMALISED_AWAY = ("hidden1.bias",)
+"""Batch normalisation takes this bias away again: its gradient is rounding alone, which Adam makes steps of. They differ
+from one processor to the next, and change no prediction."""
+
+
 @pytest.fixture(scope="module")
 def expected():
     return np.load(FOLDER / "expected.npz")
@@ -53,7 +58,8 @@ def test_a_run_goes_on_from_a_checkpoint(name, expected, tmp_path):
     checkpoint = train.Checkpoint(path, every_steps=1 if name == "middle" else None)
     history = make.fit(model, checkpoint, resume=path)
     for key, array in model.params.items():
-        close(array, expected[f"param {key}"])
+        if key not in NORMALISED_AWAY:
+            close(array, expected[f"param {key}"])
     close(history["val_loss"], expected["history val_loss"])
     close(history["objective"], expected["history loss"])  # that is what the column was
     seen = np.isfinite(history["loss"])

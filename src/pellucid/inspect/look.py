@@ -206,7 +206,6 @@ class Sight:
         numbers = {key[len(start) :]: value for key, value in raw.items() if key.startswith(start)}
         rank, *first = np.asarray(numbers["likeness"]).tolist()
         units = np.asarray(numbers["units"])
-        slopes = np.asarray(numbers["slopes"])[3] if "slopes" in numbers else None
         statistics: Any = {key: Statistics.read(numbers[key]) for key in STATISTICS if key in numbers}
         norms: Any = {key: float(numbers[key]) for key in ("norm_shift", "norm_ratio") if key in numbers}
         return LayerLook(
@@ -215,8 +214,8 @@ class Sight:
             count,
             unit_mean=units[0],
             unit_std=units[1],
-            unit_open=np.asarray(numbers["open"])[0] if "open" in numbers else None,
-            unit_slope=slopes,
+            unit_open=numbers.get("open"),
+            unit_slope=numbers.get("slopes"),
             rank=rank,
             copies=_groups(first),
             **statistics,

@@ -101,8 +101,8 @@ def forward(block: Block, params: Arrays, state: Arrays, taps: Arrays) -> Arrays
         results["bias"] = measure(params[f"{block.name}.bias"])
     if block.elementwise:
         slope = np.abs(np.reshape(block.slope(params, z), (-1, z.shape[-1])))
-        results["slopes"] = column_moments(slope)
-        results["open"] = column_moments((slope >= SATURATED).astype(slope.dtype))
+        results["slopes"] = np.max(slope, axis=0)
+        results["open"] = np.mean(slope >= SATURATED, axis=0)
     if block.norm is not None and f"{block.norm}.batch_mean" in taps:
         mean, var = (state[f"{block.norm}.{key}"] for key in ("mean", "var"))
         shift = (taps[f"{block.norm}.batch_mean"] - mean) / np.sqrt(var + TINY)

@@ -193,19 +193,23 @@ def along(op: str, dtype: str) -> str:
     )
 
 
-def distribution(dtype: str) -> str:
-    """[count, source, bins, target]: mean, deviation, smallest, largest, share of zeros, count, histogram, float64.
+BLOCK = 1024
+"""Numbers that are put into bins at a time."""
+
+
+def distribution(dtype: str, bins: int) -> str:
+    """[count, source, target]: mean, deviation, smallest, largest, share of zeros, count, histogram, float64.
 
     Smallest and largest are looked for among the bits, turned into whole numbers of the same order: those can be
-    compared many at a time, while numbers that may be NaN cannot.
+    compared many at a time, while numbers that may be NaN cannot. The histogram goes by blocks: bins first, many at a
+    time; then they are counted in four places by turns, for a count that was just written is slow to be read again.
     """
     T, B, last = {"float32": ("f32", "i32", 31), "float64": ("f64", "i64", 63)}[dtype]
-    names = ", ".join(dict.fromkeys(["INFINITY", "f64", "i64", B, f"load_{T}", f"load_{B}", "load_i64"]))
+    parts = ["f64", "i32", "i64", f"load_{T}", f"load_{B}", "load_i32", "load_i64", "magnitude", "root", "scratch"]
+    parts += ["store_f64", "store_i32", "store_i64", "word"]
     return (
-        _HEAD.format(
-            names=f"{names}, magnitude, root, store_f64, {f'store_{B}, ' if B != 'i64' else ''}store_i64, word"
-        )
-        + f"""    count, source, bins, target = word(a, 0), word(a, 1), word(a, 2), word(a, 3)
+        _HEAD.format(names=", ".join(dict.fromkeys(["INFINITY", *parts])))
+        + f"""    count, source, target, bins = word(a, 0), word(a, 1), word(a, 2), {bins}
     total, squares, zeros = 0.0, 0.0, 0.0
     for i in range(count):
         x = f64(load_{T}(source, i, 1))
@@ -232,7 +236,7 @@ def distribution(dtype: str) -> str:
     store_f64(target, 4, zeros / count, 0)
     store_f64(target, 5, f64(count), 0)
     for k in range(bins):
-        store_i64(target, 6 + k, 0, 0)
+        store_f64(target, 6 + k, 0.0, 0)
     if not (magnitude(mean) + magnitude(std) < INFINITY):
         return 0
     lower, upper = mean - {REACH} * std, mean + {REACH} * std
@@ -241,13 +245,28 @@ def distribution(dtype: str) -> str:
     if not upper > lower:
         lower, upper = lower - 0.5, lower + 0.5
     scale, top = bins / (upper - lower), f64(bins - 1)
-    for i in range(count):
-        place = (f64(load_{T}(source, i, 1)) - lower) * scale
-        place = place if place > 0.0 else 0.0
-        k = 6 + i64(place if place < top else top)
-        store_i64(target, k, load_i64(target, k, 0) + 1, 0)
+    places, lanes = scratch({BLOCK // 2}), scratch({4 * bins})
+    for k in range(4 * bins):
+        store_i64(lanes, k, 0, 3)
+    start = 0
+    while start < count:
+        block = count - start if count - start < {BLOCK} else {BLOCK}
+        for i in range(block):
+            place = (f64(load_{T}(source, start + i, 1)) - lower) * scale
+            place = place if place > 0.0 else 0.0
+            store_i32(places, i, i32(place if place < top else top), 2)
+        for i in range(block // 4):
+            for lane in range(4):
+                k = 4 * i64(load_i32(places, 4 * i + lane, 2)) + lane
+                store_i64(lanes, k, load_i64(lanes, k, 3) + 1, 3)
+        for i in range(block // 4 * 4, block):
+            k = 4 * i64(load_i32(places, i, 2))
+            store_i64(lanes, k, load_i64(lanes, k, 3) + 1, 3)
+        start += block
     for k in range(bins):
-        store_f64(target, 6 + k, f64(load_i64(target, 6 + k, 0)), 0)
+        counted = load_i64(lanes, 4 * k, 3) + load_i64(lanes, 4 * k + 1, 3)
+        counted += load_i64(lanes, 4 * k + 2, 3) + load_i64(lanes, 4 * k + 3, 3)
+        store_f64(target, 6 + k, f64(counted), 0)
     return 0
 """
     )

@@ -61,6 +61,18 @@ def storer(numba_type: Any, kind: Any) -> Any:
     return store
 
 
+@intrinsic(prefer_literal=True)  # type: ignore[misc,unused-ignore]
+def scratch(context: Any, words: Any) -> Any:
+    """The address of so many words of memory that the kernel has for itself while it runs."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        with builder.goto_entry_block():
+            memory = builder.alloca(ir.ArrayType(WORD, words.literal_value))
+        return builder.ptrtoint(memory, WORD)
+
+    return types.int64(words), generate
+
+
 @intrinsic  # type: ignore[misc,unused-ignore]
 def call_function(context: Any, address: Any, x: Any) -> Any:
     """A double function of a double by its address."""

@@ -87,8 +87,8 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
         words = (
             [size_of(values.shape, sizes)] if x.op == "distribution" else [int(resolve(s, sizes)) for s in values.shape]
         )
-        words = [*words[: 1 if x.op == "likeness" else 2], address(base(values)), *settings.values(), target]
-        return [(getattr(fixed, x.op)(values.dtype.name), words)]
+        words = [*words[: 1 if x.op == "likeness" else 2], address(base(values)), target]
+        return [(getattr(fixed, x.op)(values.dtype.name, **settings), words)]
     if x.op == "concatenate":
         return _concatenated(x, shape, settings["axis"], sizes, address)
     source = x.args[0]
