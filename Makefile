@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # percent of the lines of src/pellucid that the tests must run
 COVERAGE := 85
 
-.PHONY: demo test test-lowest coverage lint soak bench clean
+.PHONY: demo test test-lowest coverage lint soak bench docs docs-build release-check clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,18 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# the book, served while it is written; links that lead nowhere are errors
+BOOK := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
+docs: $(VENV)/installed
+	$(BOOK) serve
+
+docs-build: $(VENV)/installed
+	$(BOOK) build
+
+# wheel and source archive are built, looked into, and the wheel is used in an environment of its own
+release-check: $(VENV)/installed
+	$(BIN)/python -m tests.release
+
 # the peers live in an environment of their own
 $(BENCH)/installed: pyproject.toml benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
@@ -62,4 +74,4 @@ bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage site dist

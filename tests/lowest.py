@@ -35,6 +35,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "threadpoolctl": ("train/test_native.py", "train/test_side_by_side.py"),
     "platformdirs": ("engine/native/test_cache.py",),
     "narwhals": ("estimators/test_tables.py",),
+    "typer": ("test_cli.py",),
     "sympy": ("lab/test_derivatives.py",),
     "optuna": ("estimators/test_tune.py",),
     "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py", "report/test_plots.py"),

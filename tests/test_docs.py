@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 pytestmark = pytest.mark.usefixtures("closed_pictures")
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN_HERE = [page for page in PAGES if page.name != "extending.md"]  # that one changes a copy: test_extending.py
 MODULES = [
     module.name
@@ -30,7 +30,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(page):
     """Python blocks run in one namespace; pycon blocks print what they say."""
     namespace: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def test_docstrings(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
         if not target.startswith("http"):
@@ -70,6 +70,7 @@ def public_names():
 ROOMS = {
     "estimators": pellucid.estimators,
     "inspect": pellucid.inspect,
+    "lab": pellucid.lab,
     "nn": pellucid.nn,
     "optim": pellucid.optim,
     "train": pellucid.train,

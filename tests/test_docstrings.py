@@ -5,6 +5,7 @@ import inspect
 import re
 from abc import ABC
 from enum import Enum
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,9 @@ EXCEPTIONS: set[str] = set()
 EVENT = re.compile(r"on_\w+$")  # of callbacks: what they are given is said by `Callback` and `Run`
 
 
-def public() -> dict[str, object]:
+def public() -> dict[str, Any]:
     """Each function and class that a room exports; once, under the first name that it has."""
-    things: dict[int, tuple[str, object]] = {}
+    things: dict[int, tuple[str, Any]] = {}
     for room in ROOMS:
         module = importlib.import_module("pellucid" if room == "pellucid" else f"pellucid.{room}")
         for name in (*vars(module), *(pellucid._LATER if module is pellucid else ())):
@@ -31,10 +32,10 @@ def public() -> dict[str, object]:
     return dict(things.values())
 
 
-def methods(kind: type) -> dict[str, object]:
+def methods(kind: type) -> dict[str, Any]:
     """What can be called on an object of a class. One that overrides another, without words of its own, goes by those
     of the other."""
-    every: dict[str, object] = {}
+    every: dict[str, Any] = {}
     for base in (base for base in kind.__mro__ if base.__module__.startswith("pellucid")):
         for name, value in vars(base).items():
             function = inspect.unwrap(getattr(value, "__func__", getattr(value, "fn", value)))
@@ -46,12 +47,12 @@ def methods(kind: type) -> dict[str, object]:
     return every
 
 
-def parameters(thing: object) -> list[str]:
+def parameters(thing: Any) -> list[str]:
     """The names of the parameters, with their stars."""
-    if inspect.isclass(thing) and "__init__" not in vars(thing):
-        if issubclass(thing, BaseException | Enum) or inspect.isabstract(thing) or ABC in thing.__bases__:
-            return []
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    made_by_others = inspect.isclass(thing) and "__init__" not in vars(thing)
+    if made_by_others and (issubclass(thing, BaseException | Enum) or ABC in thing.__bases__):
+        return []
+    stars: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     names = [stars.get(one.kind, "") + name for name, one in inspect.signature(thing).parameters.items()]
     return [name for name in names if name not in ("self", "cls")]
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pellucid.train import Model as Model
     from pellucid.train import fit_many as fit_many
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _LATER = {
     "Model": "pellucid.train",
