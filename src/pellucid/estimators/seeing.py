@@ -52,6 +52,8 @@ class Shown(Protocol):
 
     def network_columns(self) -> tuple[str, ...]: ...
 
+    def inspected(self, X: ArrayLike, y: ArrayLike = None) -> Subject: ...
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
@@ -154,6 +156,9 @@ class Sees:
                 "not in files, pickles or copies. Write diagnose(X, y) with the rows that it was trained on"
             )
         held = None if seen.held is None else (seen.held.X, seen.held.target)
+        if validation is not None:
+            others = self.inspected(*validation)
+            held = (others.X, others.y)
         return diagnose(Encoded(self), seen.rows.X, seen.rows.target, validation=held)
 
 

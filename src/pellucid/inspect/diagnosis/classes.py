@@ -16,6 +16,9 @@ from pellucid.train.metrics import Metric, Needs, classes
 RARE = 5.0
 """How many times as frequent the largest class is, from which on a class counts as rare."""
 
+MISSED = 0.4
+"""The share of a rare class that is found, below which it is left out. Where classes overlap, about half is usual."""
+
 SENSITIVE = ("balanced_accuracy", "f1", "roc_auc", "average_precision")
 """Metrics of the table that rare classes count in."""
 
@@ -42,7 +45,7 @@ def imbalance(e: Evidence) -> list[Finding]:
     worst = min(recalls, key=lambda c: recalls[c])
     count = int(np.sum(labels == worst))
     error = np.sqrt(max(recalls[worst] * (1 - recalls[worst]), 0.25 / count) / count)
-    missed = recalls[worst] + error < 0.6
+    missed = recalls[worst] + error < MISSED
     share = counts[worst] / len(e.labels)
     name = str(e.it.classes[worst]) if e.it.classes is not None and worst < len(e.it.classes) else str(worst)
     return [

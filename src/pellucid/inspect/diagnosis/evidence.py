@@ -346,20 +346,20 @@ class Evidence:
     # trials
 
     @cached_property
+    def divided(self) -> tuple[Any, Any]:
+        """The sampled rows that trials learn from, and the others; for very few rows, both are all of them."""
+        order = np.random.default_rng(0).permutation(len(self.sample))
+        cut = int(0.7 * len(order))
+        return (order[:cut], order[cut:]) if len(order) >= FEW else (order, order)
+
+    @cached_property
     def laboratory(self) -> Laboratory:
         """Where one thing is changed at a time."""
-        every = self.sample
-        inside = outside = every
-        if len(every) >= FEW:
-            order = np.random.default_rng(0).permutation(len(every))
-            cut = int(0.7 * len(every))
-            inside, outside = every.take(order[:cut]), every.take(order[cut:])
-        if self.held is not None:
-            outside = self.held
+        inside, outside = self.divided
         return Laboratory(
             self.model,
-            inside,
-            outside,
+            self.sample.take(inside),
+            self.sample.take(outside) if self.held is None else self.held,
             self.row_losses,
             rate=self.rate,
             batch=self.batch,

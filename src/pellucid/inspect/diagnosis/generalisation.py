@@ -46,6 +46,9 @@ def capacity(e: Evidence) -> list[Finding]:
     narrow = min(widths, default=0) <= 8
     if not narrow and not better.beyond(WORTH):
         return []
+    again = gain(e.laboratory.now.inside, e.laboratory.begin("as it is").losses.inside, e.unit)
+    if not narrow and again.size > 0.6 * better.size:
+        return []  # a new network of the same width gets as far: it is not the width
     beside = gain(e.laboratory.go_on("go on").losses.inside, wide.losses.inside, e.unit)
     root = beside.beyond(WORTH) and better.beyond(WORTH)  # it begins anew, and overtakes one that goes on
     return [
@@ -65,14 +68,24 @@ def capacity(e: Evidence) -> list[Finding]:
                 "share of chance",
             ),
             weight=e.behind.size,
-            explains=("too-few-epochs", "rate-too-low", "plateau") if root and narrow else (),
+            explains=(("too-few-epochs", "rate-too-low", "plateau") if root and narrow else ())
+            + (("saturated-units",) if narrow and _open_at_start(e) else ()),
         )
     ]
 
 
+def _open_at_start(e: Evidence) -> bool:
+    """Units that were open when training began and saturate in it strive for what so few of them cannot say."""
+    return e.start is not None and all((layer.saturated or 0.0) < 0.3 for layer in e.start.layers)
+
+
 def overfitting(e: Evidence) -> list[Finding]:
     """Validation rows much worse than training rows, and than they were, or than a simple learner is on them."""
-    if e.misfit or not e.trained or not e.finite or e.held_losses is None or len(e.held_losses) < 20:
+    if e.misfit or not e.trained or not e.finite:
+        return []
+    if e.held_losses is None:
+        return _by_heart(e)
+    if len(e.held_losses) < 20:
         return []
     held, own = e.held_losses, e.losses
     if not np.isfinite(held).all():
@@ -89,7 +102,7 @@ def overfitting(e: Evidence) -> list[Finding]:
     if gap < 0.1 or gap < 3.0 * error:
         return []
     blur = float(np.std(np.diff(curve))) / e.unit if len(curve) >= 3 else 0.0  # from epoch to epoch
-    limits = (0.1, 3.0 * blur, 0.25 * float(np.min(curve)) / e.unit if len(curve) else 0.0)
+    limits = (0.15, 3.0 * blur, 0.4 * float(np.min(curve)) / e.unit if len(curve) else 0.0)
     assert e.held is not None
     blind = float(np.mean(blind_losses(e.model.loss, e.sample.y, e.held.y, e.scores_wanted)))
     worse_than_none = float(np.mean(held)) > blind and gap > 0.3  # a constant would have done better
@@ -116,6 +129,45 @@ def overfitting(e: Evidence) -> list[Finding]:
                 curves, "Training and validation", mark=(epoch, f"best: epoch {epoch}") if epoch else None
             ),
             weight=max(risen, behind.size if behind is not None else 0.0),
+        )
+    ]
+
+
+def _by_heart(e: Evidence) -> list[Finding]:
+    """Without validation rows: a new network learns from some of the rows, as long; what does it say of the others?
+
+    Only where the network says more of its own rows than a reference does of rows that are new to it.
+    """
+    inside, outside = e.divided
+    count = int(e.curve.steps * len(inside) / max(len(e.sample), 1))
+    if e.curve.whole_batches or len(outside) < 20 or len(inside) == len(outside) or e.behind.size > -0.2:
+        return []
+    if not 0 < count <= e.laboratory.longest or len(e.sample) < e.fit_rows:
+        return []
+    again = e.laboratory.begin("as long", steps=count)
+    if again.diverged:
+        return []
+    target = e.coded(e.laboratory.outside.y)
+    errors = np.mean(np.square(e.said(again.model, e.laboratory.outside.X) - target), axis=1) / e.target_spread
+    behind = gain(errors, e.reference_errors[outside], 1.0)
+    blind = gain(errors, np.mean(np.square(target - e.target.mean(axis=0)), axis=1) / e.target_spread, 1.0)
+    if not (behind.beyond(0.2, 2.0) or blind.beyond(0.05, 1.0)):
+        return []
+    return [
+        Finding(
+            "overfitting",
+            "warning",
+            {
+                "squared error on its own rows": float(np.mean(e.errors)),
+                "of a new one on rows that it was not given": float(np.mean(errors)),
+                "of a simple learner there": float(np.mean(e.reference_errors[outside])),
+            },
+            means="The network has learned its rows by heart: trained anew on 70 % of them, it predicts the others "
+            "worse than a simple learner does. All errors are in units of what a constant makes.",
+            remedy="model.fit(X, y, validation=0.2, callbacks=[train.EarlyStopping(10)])\n"
+            "Model(net, loss, optimizer, penalty=nn.L2(1e-3))   # or nn.mlp(..., dropout=0.2), or more rows",
+            repair=lambda: regularised(e),
+            weight=max(behind.size, blind.size),
         )
     ]
 
@@ -181,7 +233,7 @@ def _held_back(
     beside = gain(same.losses.outside, freed.losses.outside, e.unit)
     symptoms: tuple[str, ...] = ()
     if not (inside.beyond(WORTH) and outside.beyond(WORTH, 2.0) and beside.beyond(WORTH, 2.0)):
-        if e.learned.beyond(0.2):
+        if e.learned.beyond(0.2) and not e.behind.beyond(0.05, 2.0):
             return []
         freed, same = laboratory.begin(code, free), laboratory.begin("as it is")
         inside, outside = gain(now.inside, freed.losses.inside, e.unit), gain(now.outside, freed.losses.outside, e.unit)

@@ -40,15 +40,22 @@ def nan(count: int, rows: int, columns: list[str]) -> Finding:
     )
 
 
+LOUD = 3.0
+"""How many times as large as the others a constant column is, from which on it is more than good to know."""
+
+
 def constant(e: Evidence) -> list[Finding]:
-    """Columns without variance. Those that are 0 do nothing at all (borders of pictures): good to know, no more."""
+    """Columns without variance: good to know. One that is far larger than the others move is a second bias with a rate
+    of its own, which moves the output more than all of them."""
     X = e.flat
     if len(X) < 2:
         return []
     still = np.flatnonzero(np.ptp(X, axis=0) == 0)
     if not len(still):
         return []
-    loud = [j for j in still if X[0, j] != 0]
+    moving = np.delete(X, still, axis=1)
+    usual = float(np.sqrt(np.mean(np.square(moving)))) if moving.size else 0.0
+    loud = [j for j in still if abs(X[0, j]) > LOUD * usual]
     everything = len(still) == X.shape[1]
     names = [e.columns[j] for j in (loud or still)]
     severity = "error" if everything else "warning" if loud else "note"
@@ -98,7 +105,7 @@ def duplicate(e: Evidence) -> list[Finding]:
     return [
         Finding(
             "input-duplicate",
-            "warning" if equal else "note",
+            "warning" if any(len(np.unique(X[:, j])) > 2 for _, j in equal) else "note",
             {"columns": extra, "of": d, "first": e.columns[a], "again": e.columns[b], "correlation": 1.0},
             remedy=f"X = np.delete(X, {sorted({j for _, j in pairs})[:8]}, axis=1)   # keep one of each",
             column=e.columns[b],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ CONFIDENT = 1 / 3
 
 NOISE = 0.04
 """The share of contradicting labels among them that is beyond what careful people make."""
+
+EVERYWHERE = 0.7
+"""And how that share compares with that of all rows: where classes overlap, mistakes grow rarer with certainty (a half
+of it and less); labels that somebody got wrong do not."""
 
 
 def noise(e: Evidence) -> list[Finding]:
@@ -40,8 +45,9 @@ def _of_classes(e: Evidence) -> list[Finding]:
     sure, surest = _sure(best.loo, K, CONFIDENT), _sure(best.loo, K, 0.3 * CONFIDENT)
     wrong, still = (best.loo.argmax(axis=1)[rows] != labels[rows] for rows in (sure, surest))
     share, least = _at_least(wrong)
-    if least < NOISE or still.mean() < max(0.6 * share, NOISE):
-        return []  # near a border between classes mistakes grow rarer with distance; those of people do not
+    overall = float(np.mean(best.loo.argmax(axis=1) != labels))
+    if least < NOISE or share < EVERYWHERE * overall or still.mean() < max(0.6 * share, NOISE):
+        return []
     return [
         Finding(
             "label-noise",
@@ -49,6 +55,7 @@ def _of_classes(e: Evidence) -> list[Finding]:
             {
                 "contradicted": share,
                 "among surest rows": len(sure),
+                "among all rows": overall,
                 "first": int(sure[wrong][0]),
                 "reference": best.kind,
             },
@@ -119,18 +126,19 @@ def _table(e: Evidence) -> Any:
 def _rows_twice(e: Evidence) -> list[Finding]:
     if e.held is None:
         return []
-    own = {row.tobytes() for row in np.ascontiguousarray(e.it.X.reshape(len(e.it.X), -1))}
+    own = Counter(row.tobytes() for row in np.ascontiguousarray(e.it.X.reshape(len(e.it.X), -1)))
     if len(own) < 0.9 * len(e.it.X) or len(e.it.X) < 40:
         return []  # rows of few values: some are the same by nature
     X = np.ascontiguousarray(e.held.X.reshape(len(e.held.X), -1))
     shared = float(np.mean([row.tobytes() in own for row in X]))
-    if shared < 0.05:
+    twins = sum(count for count in own.values() if count > 1) / len(e.it.X)  # as many as a new row would meet
+    if shared < 0.05 + 2.0 * twins:
         return []
     return [
         Finding(
             "leak-suspected",
             "warning",
-            {"validation rows that were trained on": shared, "rows": len(X)},
+            {"validation rows that were trained on": shared, "rows": len(X), "training rows with a twin": twins},
             remedy="train.split(X, y, ...)   # once, before anything is copied or resampled",
             weight=shared,
         )

@@ -1,18 +1,20 @@
-"""Many small steps quickly, without compiling: the recorded graph of a step as a flat list of calls.
+"""Many small steps quickly: by the engine where the fit has compiled the same step, else without compiling.
 
-The NumPy executor checks and resolves everything at every call; a trial makes the same call a hundred times on batches
-of one size, so that is done once here.
+Then the recorded graph of a step is a flat list of calls. The NumPy executor checks and resolves everything at every
+call; a trial makes the same call a hundred times on batches of one size, so that is done once here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.data.rows import Rows
+from pellucid.engine.native.lower import CannotCompile
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
@@ -87,11 +89,12 @@ def trained(
     seed: int = 0,
     halts: Collection[int] = (),
     look: Callable[[Trained], None] | None = None,
+    compiled: bool = False,
 ) -> Trained:
     """A model after so many steps at this rate, from its parameters on; the model is left as it is.
 
     Batches have one size; rows that fill none are left out of their epoch. After the steps whose numbers are in `halts`
-    somebody may `look`.
+    somebody may `look`. `compiled` says that a fit has compiled such a step.
     """
     size = max(min(batch, len(rows)), 1)
     per_epoch = max(len(rows) // size, 1)
@@ -100,26 +103,83 @@ def trained(
     now = Snapshot(model.params, model.state, optimizer.init(model.params))
     settings = {name: np.float64(s.fit(steps, per_epoch)(0)) for name, s in model.settings.items()}
     numbers = float64s(optimizer.numbers(0) | {"lr": rate})
-    first = (rows.X[:size], rows.y[:size])
-    graph = trainer.graph_of_step(now, first, numbers, settings)
+    graph = trainer.graph_of_step(now, (rows.X[:size], rows.y[:size]), numbers, settings)
     state, tree = flatten((now.params, now.state, now.rule))
-    calls = Calls(graph, size, len(state) + 1)
-    leaves = [np.asarray(leaf, dtype)[()] for leaf, dtype in zip(state, calls.dtypes, strict=False)]
-    rest = [np.asarray(leaf)[()] for leaf in flatten((numbers, settings))[0]]
-    order = np.arange(len(rows))
-    for t in range(steps):
-        place = t % per_epoch
-        if place == 0:
-            order = rows.order(seed, t // per_epoch)
-        index = order[place * size : (place + 1) * size]
-        *after, objective = calls([*leaves, rows.X[index], rows.y[index], np.int64(t), *rest])
-        if not np.isfinite(objective):
-            return _read(tree, leaves, optimizer, diverged=True)
-        leaves = after
-        if look is not None and t + 1 in halts:
-            look(_read(tree, leaves, optimizer, diverged=False))
-    sound = all(np.isfinite(leaf).all() for leaf in leaves)
-    return _read(tree, leaves, optimizer, diverged=not sound)
+    orders = np.stack([rows.order(seed, epoch)[: size * per_epoch] for epoch in range(-(-steps // per_epoch))])
+    given = [np.asarray(leaf)[()] for leaf in flatten((numbers, settings))[0]]
+    work: Interpreted | Compiled | None = None
+    if compiled:
+        with suppress(CannotCompile):  # a machine that cannot do what that of the fit could
+            work = Compiled(graph, state, rows, orders, size, given, checked=trainer.ours)
+    work = work or Interpreted(graph, state, rows, orders, size, given)
+    step, sound = 0, True
+    for halt in sorted({*halts, steps} - {0}):
+        sound = work.advance(step, halt) == halt
+        if not sound:
+            break
+        step = halt
+        if look is not None and halt in halts:
+            look(_read(tree, work.state(), optimizer, diverged=False))
+    leaves = work.state()
+    work.close()
+    return _read(tree, leaves, optimizer, diverged=not (sound and all(np.isfinite(leaf).all() for leaf in leaves)))
+
+
+class Interpreted:
+    """Steps one after the other, by NumPy."""
+
+    def __init__(self, graph: Graph, state: list[Any], rows: Rows, orders: Any, size: int, given: list[Any]) -> None:
+        self.calls = Calls(graph, size, len(state) + 1)
+        self.rows, self.batches, self.given = rows, orders.reshape(-1, size), given
+        self.leaves = [np.asarray(leaf, dtype)[()] for leaf, dtype in zip(state, self.calls.dtypes, strict=False)]
+
+    def advance(self, first: int, last: int) -> int:
+        """From one step to another; the first step that was not made."""
+        for t in range(first, last):
+            index = self.batches[t]
+            *after, objective = self.calls(
+                [*self.leaves, self.rows.X[index], self.rows.y[index], np.int64(t), *self.given]
+            )
+            if not np.isfinite(objective):
+                return t
+            self.leaves = after
+        return last
+
+    def state(self) -> list[Any]:
+        return self.leaves
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Compiled:
+    """The same by the native engine, on one thread."""
+
+    def __init__(
+        self, graph: Graph, state: list[Any], rows: Rows, orders: Any, size: int, given: list[Any], *, checked: bool
+    ) -> None:
+        from pellucid.engine.native.stepper import stepper
+        from pellucid.train.loop.native_steps import roles
+
+        self.machine = stepper(graph, roles(graph, checked=checked), size, threads=1)
+        self.machine.load(state)
+        self.machine.feed((rows.X, rows.y))
+        self.orders = orders
+        self.words = np.zeros((orders.size // size, 1 + len(given)), np.int64)
+        self.words[:, 0] = np.arange(len(self.words))
+        self.words.view(np.float64)[:, 1:] = given
+
+    def advance(self, first: int, last: int) -> int:
+        return self.machine.run(self.orders, first, last, self.words)[1]
+
+    def state(self) -> list[Any]:
+        return self.machine.read()
+
+    def close(self) -> None:
+        """The next trial takes the machine up again."""
+        from pellucid.engine.native.stepper import release
+
+        release(self.machine)
 
 
 def _read(tree: Any, leaves: list[Any], optimizer: Any, *, diverged: bool) -> Trained:

@@ -91,6 +91,7 @@ def steps(e: Evidence) -> list[Finding]:
     )
     return (
         _too_high(e, way, measured, figure)
+        or _decayed(e, way, measured, figure)
         or _still_falling(e, way, measured, figure)
         or _too_low(e, way, measured, figure)
         or _flat(e, way, measured)
@@ -183,6 +184,29 @@ def _batch_too_small(e: Evidence, measured: dict[str, float | int | str], by_bat
     ]
 
 
+def _decayed(e: Evidence, way: Ways, measured: dict[str, float | int | str], figure: views.Figure) -> list[Finding]:
+    """A schedule has ended the training: at the rate that it began with, the loss goes on falling from here."""
+    rates = e.curve.rates
+    if not isinstance(e.model.optimizer.rule.lr, Schedule) or not len(rates) or rates[-1] > 0.1 * e.rate:
+        return []
+    if not (e.behind.beyond(WORTH) and way.same.beyond(WORTH) and way.outside.beyond(0.5 * WORTH)):
+        return []
+    measured = {**measured, "rate at the end": float(rates[-1]), "behind": e.behind.size}
+    return [
+        Finding(
+            "rate-too-low",
+            "warning",
+            measured,
+            means="The schedule made the rate too small before the network had learned what there is to be learned: at "
+            "the rate that it began with, it learns on from here.",
+            remedy=f"optim.{type(e.model.optimizer.rule).__name__}(optim.Cosine({e.rate:.3g}))   # over all epochs",
+            repair=lambda: other_rate(e, 1.0),
+            figure=figure,
+            weight=way.same.size,
+        )
+    ]
+
+
 def _still_falling(
     e: Evidence, way: Ways, measured: dict[str, float | int | str], figure: views.Figure
 ) -> list[Finding]:
@@ -224,7 +248,7 @@ def _batch_too_large(e: Evidence, way: Ways, measured: dict[str, float | int | s
     trial = laboratory.go_on("small batches", batch=small, steps=steps_of_small)
     by_batch = gain(laboratory.now.inside, trial.losses.inside, e.unit)
     per_row = by_batch.size / (steps_of_small * small)
-    if not by_batch.beyond(WORTH) or per_row < 3.0 * max(way.same.size, 0.0) / (count(e) * laboratory.batch):
+    if not by_batch.beyond(WORTH) or per_row < 3.0 * max(way.same.size, 0.0) / (count(e) * e.batch):
         return []
     return [
         Finding(

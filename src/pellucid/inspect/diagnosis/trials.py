@@ -21,6 +21,9 @@ STEP = 2e-4
 SPEED = 1.5e10
 """Multiplications a second, on a modest machine."""
 
+COMPILED = 5.0
+"""How many times as fast a step is that the fit has compiled."""
+
 LEAST = 0.6
 """Seconds that all trials may take together, however short the fit was."""
 
@@ -108,6 +111,8 @@ class Laboratory:
         step = STEP + 6.0 * numbers * self.batch / SPEED
         seconds = max(LEAST, SHARE * fit_rows * 6.0 * numbers / (3.0 * SPEED))
         self.steps = int(np.clip(seconds / (8.0 * step), 16, 120))
+        self.longest = int(LEAST / (step / COMPILED if model.compiled else step))
+        """Steps that a single trial may take."""
         self.costly = self.steps < 40
         if self.costly:  # looking at many rows would cost more than learning from a few
             self.inside, self.outside = inside.some(FEWER), outside.some(FEWER)
@@ -165,8 +170,20 @@ class Laboratory:
             seen.append(self.judged(trial))
 
         halts = {steps - round(steps * back) for back in ((0.0, 0.2) if self.costly else (0.0, 0.1, 0.2, 0.3))}
-        options = {"steps": steps, "batch": batch, "seed": 1}
-        after = trained(trial, self.inside, rate=self.rate * rate, halts=halts, look=look, **options)
+        same = all(
+            getattr(start, part) == getattr(self.model, part) for part in ("net", "loss", "penalty", "optimizer")
+        )
+        after = trained(
+            trial,
+            self.inside,
+            steps=steps,
+            batch=batch,
+            rate=self.rate * rate,
+            seed=1,
+            halts=halts,
+            look=look,
+            compiled=self.model.compiled and same,
+        )
         trial.params, trial.state = after.params, after.state
         if after.diverged or not seen:
             lost = Losses(np.full(len(self.inside), np.inf), np.full(len(self.outside), np.inf))

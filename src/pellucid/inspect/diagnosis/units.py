@@ -29,6 +29,9 @@ from pellucid.train import Model
 MANY = 0.5
 """The share of the units of a layer that makes it more than good to know."""
 
+NEARLY_ALL = 0.9
+"""The share of dead units from which on what is left is not the network that was meant, however well it does."""
+
 STRAIGHT = 0.01
 """What straight lines in the place of an activation may cost, in units of what can be learned, if it is hardly used."""
 
@@ -140,7 +143,7 @@ def dead(e: Evidence) -> list[Finding]:
     at_start = _dead_at_start(e, worst.name)
     cause = _cause_of_death(e, worst, at_start)
     poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
-    serious = share >= 0.8 * MANY and (poor or at_start >= MANY)
+    serious = (share >= 0.8 * MANY and (poor or at_start >= MANY)) or share >= NEARLY_ALL
     severity = "error" if share == 1.0 else "warning" if serious else "note"
     return [
         Finding(
@@ -277,7 +280,23 @@ def useless(e: Evidence) -> list[Finding]:
             share = float(np.sqrt(np.mean(np.square(branch))) / max(float(np.sqrt(np.mean(np.square(whole)))), 1e-30))
             if share < 1e-3:
                 return [_useless(name, "warning", {"branch over sum": share})]
-    return _straight_layers(e)
+    return _idle_layers(e, taps) or _straight_layers(e)
+
+
+def _idle_layers(e: Evidence, taps: dict[str, Any]) -> list[Finding]:
+    """What gives back what it is given, on every row: an activation behind its like, a normalisation behind another."""
+    parts = [part for part in _in_a_row(e.model.net) if not isinstance(part[1], nn.Dropout | nn.AlphaDropout)]
+    for (before, first), (name, layer) in pairwise(parts):
+        if isinstance(layer, NORMS) and isinstance(first, NORMS):
+            return [_useless(name, "note", {"behind": before})]
+        if isinstance(layer, nn.Activate) and before in taps and name in taps:
+            z, a = taps[before], taps[name]
+            if z.shape == a.shape and np.array_equal(z, a) and is_nonlinear(layer):
+                return [_useless(name, "note", {"rows that it changes": 0, "behind": before})]
+    return []
+
+
+NORMS = (nn.BatchNorm, nn.LayerNorm)
 
 
 def _residuals(net: nn.Layer, path: str = "") -> Parts:
