@@ -59,8 +59,19 @@ HIDDEN = ("plots", "random")
 HOMES = {"pellucid.loading": "pellucid.train"}
 """Pages of what stands in a file of no room."""
 
-MADE_AT_IMPORT = ("pellucid.estimators",)
-"""Constructors and docstrings there are made from declarations: the page is made from the objects, not the text."""
+INHERITING = ("pellucid.estimators",)
+"""Pages that show what classes have from their bases: `fit` and `predict` stand there."""
+
+FIRST = (
+    *("grad", "value_and_grad", "record", "compile", "mlp", "Dense", "Sequential", "activation", "loss", "initializer"),
+    *("MLPClassifier", "MLPRegressor", "TabularMLPClassifier", "TabularMLPRegressor", "tune"),
+    *("Adam", "AdamW", "SGD", "Momentum", "Cosine", "Warmup", "chain", "EarlyStopping", "Checkpoint", "Callback"),
+    *("load", "History", "run", "Watch", "diagnose", "preflight", "step", "report", "names", "find", "catalogue"),
+)
+"""Names that come first on their pages; the others follow by the alphabet."""
+
+WHOLE_WIDTH = {"index.md": ["navigation", "toc"], "from-keras-pytorch.md": ["toc"], "parameters.md": ["toc"]}
+"""Pages that need the room beside them, and what gives way."""
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -86,7 +97,14 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links to files of the repository lead to their pages in the book."""
     here = page.file.src_uri
-    return LINK.sub(lambda match: f"]({_in_book(match[1], here)}{match[2] or ''})", markdown)
+    page.meta.setdefault("hide", WHOLE_WIDTH.get(here, []))
+    linked = LINK.sub(lambda match: f"]({_in_book(match[1], here)}{match[2] or ''})", markdown)
+    return re.sub(r"^\|.*$", lambda row: _bars_of_code(row[0]), linked, flags=re.M)
+
+
+def _bars_of_code(row: str) -> str:
+    """GitHub wants a bar inside of code escaped, in a table; Python's Markdown shows the backslash."""
+    return re.sub(r"`[^`]*`", lambda code: code[0].replace("\\|", "|"), row)
 
 
 def _in_book(target: str, here: str) -> str:
@@ -163,9 +181,15 @@ def _api_page(module: str) -> str:
 def _api(module: str, title: str) -> str:
     """A page with all public names whose home is this module, or a part of it that has no page."""
     lines = [f"# {title}", ""]
-    options = "    options:\n      force_inspection: true\n" if module in MADE_AT_IMPORT else ""
-    lines += [f"::: {name}\n{options}" for name, page in _public_names() if page == module]
+    options = "    options:\n      inherited_members: true\n" if module in INHERITING else ""
+    names = [name for name, page in _public_names() if page == module]
+    lines += [f"::: {name}\n{options}" for name in sorted(names, key=_place)]
     return "\n".join(lines)
+
+
+def _place(name: str) -> tuple[int, str]:
+    last = name.rsplit(".", 1)[-1]
+    return (FIRST.index(last) if last in FIRST else len(FIRST)), last.lower()
 
 
 def _public_names() -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ def load(path: str | os.PathLike[str], custom: Mapping[str, Any] | None = None) 
 
     Returns
     -------
-    Model or estimator
+    Model | estimator
         as it was saved
 
     Examples

@@ -13,14 +13,14 @@ def like(value: Any, array: Any) -> Any:
 
     Parameters
     ----------
-    value : number or array
+    value : number | array
         to be cast
     array : array
         whose dtype is taken
 
     Returns
     -------
-    number or array
+    number | array
         the value
 
     Examples

@@ -128,14 +128,14 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
     ----------
     f : Callable
         a function of one argument that returns one number
-    x : array or nest
+    x : array | nest
         where
-    v : array or nest
+    v : array | nest
         the vector, in the structure and shapes of `x`
 
     Returns
     -------
-    array or nest
+    array | nest
         H(x) v, in the structure and shapes of `x`
 
     Examples

@@ -21,7 +21,7 @@ def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, sch
     ----------
     f : Callable
         a function that returns one number
-    x : array or nest
+    x : array | nest
         where; it may be nested
     h : float | None
         the step; None is the best power of the machine's precision times the size of x_i
@@ -31,7 +31,7 @@ def numerical_grad(f: Callable[..., Any], x: Any, *, h: float | None = None, sch
 
     Returns
     -------
-    array or nest
+    array | nest
         the gradient, in the structure and shapes of `x`
 
     Examples

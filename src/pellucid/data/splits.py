@@ -92,9 +92,9 @@ def split(
 
     Parameters
     ----------
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         rows
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
     test : float
         share of the rows in the test part

@@ -31,7 +31,7 @@ def run(graph: Graph, *args: Any, watch: Callable[[int, Node, Any], None] | None
 
     Returns
     -------
-    array or nest
+    array | nest
         the results
 
     Examples

@@ -59,17 +59,17 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             array, data frame or sparse matrix
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             classes or numbers
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
-        X_val : array, (m, features)
+        X_val : array of shape (m, features)
             validation rows
-        y_val : array, (m,) or (m, outputs)
+        y_val : array of shape (m,) or (m, outputs)
             their target
-        sample_weight_val : array, (m,)
+        sample_weight_val : array of shape (m,)
             how much each of them counts
         val_rows : array of int
             numbers of rows of X that are not trained on, in place of `X_val`

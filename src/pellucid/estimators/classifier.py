@@ -60,12 +60,12 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n,) or (n, classes)
+        array of shape (n,) or (n, classes)
             for two classes one number, positive for the second
         """
         return classes_of(self.fitted).decision(self.logits(X))
@@ -75,12 +75,12 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             classes; for several labels zeros and ones, (n, labels)
         """
         return self.fitted.target.decode(self.logits(X))
@@ -91,7 +91,7 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
         return_std : bool
             the deviation over networks with dropout at work, too (Gal and Ghahramani, 2016)
@@ -100,7 +100,7 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
         Returns
         -------
-        array, (n, classes)
+        array of shape (n, classes)
             probabilities; with `return_std` a pair, mean and deviation
         """
         if not return_std:
@@ -113,12 +113,12 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, classes)
+        array of shape (n, classes)
             logarithms
         """
         return self._likely(self.logits(X), log=True)
@@ -128,11 +128,11 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows that were not trained on
-        y : array, (n,)
+        y : array of shape (n,)
             their classes
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns
@@ -192,11 +192,11 @@ class MLPClassifier(ClassShell, BaseMLP):
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
-        y : array, (n,)
+        y : array of shape (n,)
             their classes
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
         classes : array
             all classes; the first call names them

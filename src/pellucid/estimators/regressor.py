@@ -37,7 +37,7 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
         return_std : bool
             the deviation over networks with dropout at work, too
@@ -46,7 +46,7 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
 
         Returns
         -------
-        array, (n,) or (n, outputs)
+        array of shape (n,) or (n, outputs)
             numbers; with `return_std` a pair, mean and deviation
         """
         answer = self.fitted.target.decode
@@ -59,11 +59,11 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             the truth
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns
@@ -87,7 +87,7 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
         coverage : float
             the probability
@@ -112,9 +112,9 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows that were not trained on
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
 
         Returns
@@ -169,11 +169,11 @@ class MLPRegressor(NumberShell, BaseMLP, NumberParameters):
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns

@@ -97,9 +97,9 @@ class Sees:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows as in `fit`
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target, or None
 
         Returns
@@ -123,10 +123,10 @@ class Sees:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows as in `fit`; without, rows of the last `fit` (at most 4,096 of them are kept in memory, never in
             files or pickles)
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
         validation : tuple
             a pair (X, y) of rows that were not trained on; by default those that the fit held back, if it did

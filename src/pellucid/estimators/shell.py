@@ -154,12 +154,12 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, columns of the network)
+        array of shape (n, columns of the network)
             floats
         """
         return self._rows(X)
@@ -178,12 +178,12 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, outputs)
+        array of shape (n, outputs)
             scores
         """
         return self._on(X, Fitted.scores)
@@ -193,7 +193,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
@@ -208,12 +208,12 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, units)
+        array of shape (n, units)
             of the last hidden layer
         """
         hidden = len(self.fitted.layers) - 1

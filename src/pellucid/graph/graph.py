@@ -187,7 +187,7 @@ class Graph:
         ----------
         mode : str
             "forward", "reverse", or "primal" for the values alone
-        seed : str, int or dict
+        seed : str | int | dict
             forward: the input to differentiate by, its name or number (the first by default; an array moves in all
             its elements at once), or a dict of names and tangents
         output : int
@@ -220,7 +220,7 @@ class Graph:
         ----------
         mode : str
             "primal", "forward" or "reverse": what stands in the boxes beside the values
-        seed : str, int or dict
+        seed : str | int | dict
             as in `table`
         output : int
             as in `table`

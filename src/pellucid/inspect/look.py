@@ -39,9 +39,9 @@ class LayerLook:
         what comes out
     weight : Statistics
         its weights
-    unit_mean : array, (units,)
+    unit_mean : array of shape (units,)
         mean activation of each unit
-    unit_std : array, (units,)
+    unit_std : array of shape (units,)
         its deviation over the rows
     rank : float
         effective rank of the activations, (tr C)² / |C|² of their covariances C: 1 if all units say the same, at
@@ -60,9 +60,9 @@ class LayerLook:
         and by the biases
     update : Statistics
         what the next step adds to the weights
-    unit_open : array, (units,)
+    unit_open : array of shape (units,)
         share of rows where the slope of the activation is at least 0.01
-    unit_slope : array, (units,)
+    unit_slope : array of shape (units,)
         the largest slope
     norm_shift : float | None
         of a batch normalisation: the difference between the means of the batch and the stored ones, in stored
@@ -133,13 +133,13 @@ class Look:
         one record for each layer with weights
     columns : tuple[str, ...]
         names of the inputs
-    column_mean : array, (columns,)
+    column_mean : array of shape (columns,)
         mean of each input on these rows
-    column_std : array, (columns,)
+    column_std : array of shape (columns,)
         its deviation
-    column_low : array, (columns,)
+    column_low : array of shape (columns,)
         its smallest number
-    column_high : array, (columns,)
+    column_high : array of shape (columns,)
         its largest number
     loss : float | None
         the mean loss on these rows
@@ -306,7 +306,7 @@ class Looks(Sequence[Look]):
 
         Returns
         -------
-        array, (looks,)
+        array of shape (looks,)
             NaN where a look has none
         """
         values = [getattr(look[layer], what) for look in self]

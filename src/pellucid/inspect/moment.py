@@ -27,11 +27,11 @@ def run(model: Any, X: Any, y: Any = None, *, rows: int = 4096) -> Look:
 
     Parameters
     ----------
-    model : Model, estimator or pipeline
+    model : Model | estimator | pipeline
         fitted, or with first parameters
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         rows as its `fit` takes them
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target, or None
     rows : int
         statistics are those of at most so many rows, evenly taken from X; which units are dead or saturated is

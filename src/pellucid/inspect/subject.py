@@ -21,7 +21,7 @@ class Subject:
     ----------
     model : Model
         the network inside
-    X : array, (n, columns)
+    X : array of shape (n, columns)
         numbers as `Model.fit` takes them
     y : array
         the target as `Model.fit` takes it, encoded; None where none was given
@@ -29,7 +29,7 @@ class Subject:
         names of the inputs
     classes : tuple[Any, ...] | None
         the labels of a classifier
-    whole : Model, estimator or pipeline
+    whole : Model | estimator | pipeline
         what was given
     """
 
@@ -65,11 +65,11 @@ def subject(thing: Any, X: Any, y: Any = None) -> Subject:
 
     Parameters
     ----------
-    thing : Model, estimator or pipeline
+    thing : Model | estimator | pipeline
         a pipeline of scikit-learn has such an estimator at its end
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         rows as its `fit` takes them
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target, or None
 
     Returns

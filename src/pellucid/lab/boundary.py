@@ -60,11 +60,11 @@ def plot_boundary(model: Any, X: Any, y: Any = None, ax: Axes | None = None, *, 
 
     Parameters
     ----------
-    model : Model or estimator
+    model : Model | estimator
         anything with `predict`: pipelines and searches, too
-    X : array, (n, 2)
+    X : array of shape (n, 2)
         rows
-    y : array, (n,)
+    y : array of shape (n,)
         their targets, labels or numbers, as they were given to `fit`; None draws no rows
     ax : Axes | None
         axes to draw on; None makes new ones

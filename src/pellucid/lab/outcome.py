@@ -20,9 +20,9 @@ class Beside:
     ----------
     what : str
         it is
-    lecture : number, text or None
+    lecture : number | text | None
         the lecture's; None where it has none
-    ours : number or text
+    ours : number | text
         what came out here
     """
 

@@ -59,7 +59,7 @@ def forward_pass(parameters: dict[str, Any], x: ArrayLike = X, activation: str =
     ----------
     parameters : dict[str, Any]
         "U", "c", "w" and "b"
-    x : array, (n, 2)
+    x : array of shape (n, 2)
         points
     activation : str
         by name
@@ -114,9 +114,9 @@ def separate(x: ArrayLike = X, y: ArrayLike = Y) -> Separation:
 
     Parameters
     ----------
-    x : array, (n, d)
+    x : array of shape (n, d)
         points
-    y : array, (n,)
+    y : array of shape (n,)
         labels -1 and 1
 
     Returns
@@ -149,9 +149,9 @@ def perceptron_errors(x: ArrayLike = X, y: ArrayLike = Y, epochs: int = 100) -> 
 
     Parameters
     ----------
-    x : array, (n, d)
+    x : array of shape (n, d)
         points
-    y : array, (n,)
+    y : array of shape (n,)
         labels -1 and 1
     epochs : int
         at most

@@ -81,7 +81,7 @@ def summary(net: Layer, features: Any) -> Summary:
     ----------
     net : Layer
         a network
-    features : int, tuple or array
+    features : int | tuple | array
         the number of features, the shape of a sample, or data
 
     Returns
@@ -118,7 +118,7 @@ def count_parameters(net: Layer, features: Any) -> int:
     ----------
     net : Layer
         a network
-    features : int, tuple or array
+    features : int | tuple | array
         the number of features, the shape of a sample, or data
 
     Returns

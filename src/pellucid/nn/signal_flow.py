@@ -139,13 +139,13 @@ def signals(
 
     Parameters
     ----------
-    net : Layer or Model
+    net : Layer | Model
         `signals(net, variables, X)`, or `signals(model, X)`
     variables : Variables
         what `net.initialize` gives, or any pair (params, state)
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
-    adjoint : array, (n, outputs)
+    adjoint : array of shape (n, outputs)
         the gradient at the output, as if it were that of a loss; by default standard normal numbers divided by the
         number of outputs
     training : bool

@@ -29,7 +29,7 @@ def formal_neuron(activation: Any = "sigmoid") -> Sequential:
 
     Parameters
     ----------
-    activation : str, Activation or function
+    activation : str | Activation | function
         what follows the sum
 
     Returns
@@ -51,7 +51,7 @@ class Learned:
 
     Parameters
     ----------
-    weight : array, (d,)
+    weight : array of shape (d,)
         w
     bias : float
         b
@@ -79,12 +79,12 @@ class Learned:
 
         Parameters
         ----------
-        X : array, (n, d)
+        X : array of shape (n, d)
             rows
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             scores
         """
         return np.asarray(X) @ self.weight + self.bias
@@ -94,12 +94,12 @@ class Learned:
 
         Parameters
         ----------
-        X : array, (n, d)
+        X : array of shape (n, d)
             rows
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             classes
         """
         return np.where(self.score(X) > 0, 1, -1)
@@ -135,9 +135,9 @@ class Perceptron:
 
         Parameters
         ----------
-        X : array, (n, d)
+        X : array of shape (n, d)
             rows
-        y : array, (n,)
+        y : array of shape (n,)
             labels -1 and 1, or 0 and 1
         epochs : int
             at most
@@ -181,9 +181,9 @@ class Adaline:
 
         Parameters
         ----------
-        X : array, (n, d)
+        X : array of shape (n, d)
             rows
-        y : array, (n,)
+        y : array of shape (n,)
             any numbers (-1 and 1 for classes)
         epochs : int
             all are made

@@ -249,7 +249,7 @@ def chain(*parts: Any, groups: Iterable[Group] = ()) -> Optimizer:
 
     Parameters
     ----------
-    *parts : Link, Rule, str or Optimizer
+    *parts : Link | Rule | str | Optimizer
         in the place of the rule may be its name, or an `Optimizer` (of `optimizer` or `chain`), whose links and
         groups are kept
     groups : Iterable[Group]
@@ -318,7 +318,7 @@ def optimizer(which: Any = "adam", *, groups: Iterable[Group] = (), **settings: 
 
     Parameters
     ----------
-    which : str, Rule, sequence or Optimizer
+    which : str | Rule | sequence | Optimizer
         a name of `RULES`, a rule, links and a rule, or itself
     groups : Iterable[Group]
         factors for the rate and the decay of some parameters, as in `chain`

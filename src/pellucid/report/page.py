@@ -121,13 +121,13 @@ def report(
 
     Parameters
     ----------
-    thing : Model, estimator, pipeline or search
+    thing : Model | estimator | pipeline | search
         what the page is about; a pipeline or search ends in one of ours
     path : str | PathLike | None
         of the file; None writes none
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         rows as its `fit` takes them
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
     validation : tuple
         (X, y) of rows that were not trained on: quality is measured on those

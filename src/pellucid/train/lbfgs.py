@@ -38,11 +38,11 @@ def fit_lbfgs(
     ----------
     model : Model
         to be trained
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
-    sample_weight : array, (n,)
+    sample_weight : array of shape (n,)
         how much each row counts
     max_iter : int
         iterations at most

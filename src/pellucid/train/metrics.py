@@ -59,11 +59,11 @@ class Metric:
         ----------
         y : array
             as the loss has prepared it
-        scores : array, (n, outputs)
+        scores : array of shape (n, outputs)
             of the network
         loss : Loss
             that the network was trained by
-        weights : array, (n,)
+        weights : array of shape (n,)
             how much each row counts
 
         Returns

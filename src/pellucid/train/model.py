@@ -57,10 +57,10 @@ class Model:
     ----------
     net : Layer
         the network: a layer of `nn`, most often `nn.mlp(...)` or `nn.Sequential(...)`
-    loss : str, Loss or function
+    loss : str | Loss | function
         a name, a loss of `nn`, or a function (scores, y) that gives a number for each sample (see
         `nn.Loss.from_function`)
-    optimizer : str, Rule or Optimizer
+    optimizer : str | Rule | Optimizer
         a name, a rule of `optim`, or a chain
     metrics : list
         names, functions (y, prediction), `train.Metric`s or scorers of scikit-learn that go with the loss
@@ -161,7 +161,7 @@ class Model:
 
         Parameters
         ----------
-        features : int, tuple or array
+        features : int | tuple | array
             the number of features, the shape of a sample, or data to take it from
         seed : int
             of the random numbers
@@ -203,9 +203,9 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             array, data frame or sparse matrix; or an iterable of batches (X, y) or (X, y, weights)
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             the target; None where X is an iterable of batches
         epochs : int | None
             passes over the rows, at most
@@ -216,9 +216,9 @@ class Model:
         validation : tuple, float or row numbers
             (X, y[, weights]), a share of the rows (stratified for classes), or numbers of rows; those rows are
             never trained on
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts; 2 is the same as the row twice
-        class_weight : dict or str
+        class_weight : dict | str
             {class: weight}, or "balanced"
         callbacks : Sequence[Any]
             objects of `train`, or functions of the run, called after each epoch
@@ -425,12 +425,12 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             array, data frame or sparse matrix
 
         Returns
         -------
-        array, (n, outputs)
+        array of shape (n, outputs)
             scores, ahead of the loss's link
         """
         return self._predicted(X, "scores")
@@ -440,12 +440,12 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             array, data frame or sparse matrix
 
         Returns
         -------
-        array, (n, outputs)
+        array of shape (n, outputs)
             predictions; one column of probabilities for two classes
         """
         return self._predicted(X, "prediction")
@@ -455,12 +455,12 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             array, data frame or sparse matrix
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             classes 0, 1, ...
         """
         return classes(self.loss, self.scores(X))
@@ -470,11 +470,11 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns
@@ -492,9 +492,9 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
 
         Returns
@@ -512,13 +512,13 @@ class Model:
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows such as those to be trained on
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
         batch_size : int
             rows of a step
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns

@@ -83,9 +83,9 @@ def find_rate(
     ----------
     model : Model
         whose rate is wanted
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
     low : float
         the first rate

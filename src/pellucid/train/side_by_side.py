@@ -115,9 +115,9 @@ def fit_many(
     ----------
     models : Sequence[Model]
         to be trained; they may differ
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
     rows : Sequence[Any] | None
         the row numbers of each model (folds, bootstrap samples); None is all rows for each
@@ -230,18 +230,18 @@ def cross_validate(
     ----------
     make : Callable[[], Model]
         gives a fresh model
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
-    folds : int or splitter
+    folds : int | splitter
         a number (stratified for classes), or a splitter of scikit-learn
-    groups : array, (n,)
+    groups : array of shape (n,)
         goes to the splitter
     prepare : transformer
         with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
         nothing leaks from the held-out rows
-    sample_weight : array, (n,)
+    sample_weight : array of shape (n,)
         how much each row counts
     seed : int
         of the folds and of each fit

@@ -82,12 +82,12 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             classes; for several labels zeros and ones, (n, labels)
         """
         mean = self._mean(X)  # first of all: it says so where nothing is fitted
@@ -99,14 +99,14 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows
         return_std : bool
             their deviation over members, too
 
         Returns
         -------
-        array, (n, classes)
+        array of shape (n, classes)
             probabilities; with `return_std` a pair, mean and deviation
         """
         return self._mean_and_deviation(X) if return_std else self._mean(X)
@@ -117,12 +117,12 @@ class BaggedMLPClassifier(ClassifierMixin, BaseEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, classes)
+        array of shape (n, classes)
             logarithms
         """
         with np.errstate(divide="ignore"):
@@ -157,14 +157,14 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows
         return_std : bool
             their deviation over members, too
 
         Returns
         -------
-        array, (n,) or (n, outputs)
+        array of shape (n,) or (n, outputs)
             numbers; with `return_std` a pair, mean and deviation
         """
         if not return_std:
@@ -180,7 +180,7 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows
         coverage : float
             the probability

@@ -85,11 +85,11 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns
@@ -195,9 +195,9 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame, (n, features)
+        X : array or data frame of shape (n, features)
             rows; those that were not trained on tell more
-        y : array, (n,) or (n, outputs)
+        y : array of shape (n,) or (n, outputs)
             their target: then it is of the members' errors, and there are scores, each member's beside the
             ensemble's
 

@@ -221,7 +221,7 @@ def bias_variance(
         `draw_data(rng)` gives a training set (X, y)
     truth : Callable[[Array], ArrayLike]
         the mean of y at x, (n,) or (n, outputs)
-    x : array, (n, features)
+    x : array of shape (n, features)
         the points
     repetitions : int
         training sets

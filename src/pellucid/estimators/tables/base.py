@@ -70,17 +70,17 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
 
         Parameters
         ----------
-        X : data frame or array, (n, features)
+        X : data frame or array of shape (n, features)
             the table
-        y : array, (n,)
+        y : array of shape (n,)
             classes or numbers
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
-        X_val : data frame or array, (m, features)
+        X_val : data frame or array of shape (m, features)
             validation rows
-        y_val : array, (m,)
+        y_val : array of shape (m,)
             their target
-        sample_weight_val : array, (m,)
+        sample_weight_val : array of shape (m,)
             how much each of them counts
 
         Returns

@@ -83,11 +83,11 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : data frame or array, (n, features)
+        X : data frame or array of shape (n, features)
             rows
         y : ignored
             as scikit-learn's pipelines want it
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             counts for robust and standard scales
 
         Returns
@@ -103,16 +103,16 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : data frame or array, (n, features)
+        X : data frame or array of shape (n, features)
             rows
         y : ignored
             as scikit-learn's pipelines want it
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             counts for robust and standard scales
 
         Returns
         -------
-        array, (n, columns)
+        array of shape (n, columns)
             floats
         """
         return self.fit(X, y, sample_weight).transform(X)
@@ -124,12 +124,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         ----------
         table : Table
             rows by columns
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             counts for robust and standard scales
 
         Returns
         -------
-        array, (n, columns)
+        array of shape (n, columns)
             floats
         """
         check_parameters(self)
@@ -182,12 +182,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : data frame or array, (n, features)
+        X : data frame or array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, columns)
+        array of shape (n, columns)
             the columns of `get_feature_names_out`
         """
         return self.apply_table(self.known_table(X))
@@ -197,7 +197,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
         Parameters
         ----------
-        X : data frame or array, (n, features)
+        X : data frame or array of shape (n, features)
             rows
 
         Returns
@@ -233,7 +233,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
         Returns
         -------
-        array, (n, columns)
+        array of shape (n, columns)
             floats
         """
         values = column_values(table, self.kinds_)

@@ -64,11 +64,11 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
         y : ignored
             as scikit-learn's pipelines want it
-        sample_weight : array, (n,)
+        sample_weight : array of shape (n,)
             how much each row counts
 
         Returns
@@ -93,12 +93,12 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, (n, features)
+        X : array of shape (n, features)
             rows
 
         Returns
         -------
-        array, (n, features)
+        array of shape (n, features)
             each within ±limit
         """
         check_is_fitted(self)

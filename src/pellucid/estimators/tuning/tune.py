@@ -66,9 +66,9 @@ def tune(
 
     Parameters
     ----------
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         rows
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
     budget : float | None
         seconds for the whole call, search and last fit together: 60 if `trials` is not given either, else without
@@ -90,7 +90,7 @@ def tune(
         the share of rows that judges, or (X, y)
     cv : int | BaseCrossValidator | None
         in place of `validation`: a number of folds, or a splitter
-    sample_weight : array, (n,)
+    sample_weight : array of shape (n,)
         how much each row counts
     random_state : int | np.random.RandomState | None
         a seed or generator

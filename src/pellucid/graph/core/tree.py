@@ -85,7 +85,7 @@ def tree_map(f: Callable[..., Any], nest: Any, *others: Any) -> Any:
     ----------
     f : Callable
         a function of one leaf of each nest
-    nest : array or nest
+    nest : array | nest
         dicts, lists and tuples, nested
     *others
         nests of the same structure

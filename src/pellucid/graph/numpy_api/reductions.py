@@ -106,7 +106,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     ----------
     x : array
         any shape
-    axis : int, tuple or None
+    axis : int | tuple | None
         to sum along; None is all
     keepdims : bool
         keep that axis, with length 1

@@ -55,9 +55,9 @@ def safe_where(condition: Any, f: Callable[[Any], Any], x: Any, otherwise: Any =
         a function of one array
     x : array
         its argument
-    otherwise : array or number
+    otherwise : array | number
         the value elsewhere
-    fill : array or number
+    fill : array | number
         a harmless point for `f`
 
     Returns

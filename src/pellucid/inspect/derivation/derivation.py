@@ -154,7 +154,7 @@ class Derivation:
 
         Parameters
         ----------
-        notation : str or Notation
+        notation : str | Notation
             "rows", "columns", "kth", "waterloo", or one of your own
 
         Returns
@@ -224,16 +224,16 @@ def step(
 
     Parameters
     ----------
-    model : Model, estimator or pipeline
+    model : Model | estimator | pipeline
         fitted or not
-    x : array, (n, features) or (features,)
+    x : array of shape (n, features) or (features,)
         the rows of the step, or one sample
-    y : array or number
+    y : array | number
         their target
-    notation : str or Notation
+    notation : str | Notation
         "rows" (x W + b), "columns" (W x + b), one of the lectures' own, "kth" or "waterloo", or an
         `inspect.Notation`
-    sample_weight : array, (n,)
+    sample_weight : array of shape (n,)
         how much each row counts
     seed : int
         draws dropout, and the weights of a model that has none

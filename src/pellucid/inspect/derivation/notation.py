@@ -182,7 +182,7 @@ class Notation(Record):
 
         Parameters
         ----------
-        value : array, (n, ...)
+        value : array of shape (n, ...)
             a batch
         """
         flat = np.reshape(value, (len(value), -1))

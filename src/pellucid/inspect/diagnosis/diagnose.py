@@ -51,11 +51,11 @@ def diagnose(model: Any, X: Any, y: Any, history: History | None = None, validat
 
     Parameters
     ----------
-    model : Model, estimator or pipeline
+    model : Model | estimator | pipeline
         most often fitted
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         the rows that it was trained on, as its `fit` takes them
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
     history : History | None
         that of the fit; by default the model's own

@@ -50,11 +50,11 @@ def preflight(model: Any, X: Any, y: Any) -> Diagnosis:
 
     Parameters
     ----------
-    model : Model, estimator or pipeline
+    model : Model | estimator | pipeline
         not trained yet; parameters that it has are taken for its first ones
-    X : array or data frame, (n, features)
+    X : array or data frame of shape (n, features)
         the rows to be trained on
-    y : array, (n,) or (n, outputs)
+    y : array of shape (n,) or (n, outputs)
         their target
 
     Returns

@@ -253,7 +253,7 @@ def activation(which: Any) -> Activation:
 
     Parameters
     ----------
-    which : str, Activation or function
+    which : str | Activation | function
         a name of `ACTIVATIONS`, a function of one's own, or a record
 
     Returns

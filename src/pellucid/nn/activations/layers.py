@@ -48,7 +48,7 @@ class Mixed(Layer):
 
     Parameters
     ----------
-    *which : str, Activation or function
+    *which : str | Activation | function
         the activations, in order
 
     Examples

@@ -25,7 +25,7 @@ def data_dependent(net: Layer, variables: Variables, X: Any) -> Variables:
         a network
     variables : Variables
         what `net.initialize` gives
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
 
     Returns
@@ -66,7 +66,7 @@ def lsuv(
         a network
     variables : Variables
         what `net.initialize` gives
-    X : array, (n, features)
+    X : array of shape (n, features)
         rows
     tolerance : float
         how far a variance may be from 1

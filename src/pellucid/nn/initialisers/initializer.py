@@ -224,7 +224,7 @@ def initializer(which: Any) -> Initializer:
 
     Parameters
     ----------
-    which : str, number, array or Initializer
+    which : str | number | array | Initializer
         a name of `INITIALIZERS`, a number for a constant, starting values, or itself
 
     Returns

@@ -26,7 +26,7 @@ class Sequential(Layer):
 
     Parameters
     ----------
-    *parts : Layer, str, function or pair
+    *parts : Layer | str | function | pair
         layers, activations by name or function, or pairs (name, layer)
 
     Examples
@@ -166,7 +166,7 @@ class Concat(Layer):
 
     Parameters
     ----------
-    *parts : Layer, str, function or pair
+    *parts : Layer | str | function | pair
         as in `Sequential`
     """
 
@@ -201,7 +201,7 @@ class Concat(Layer):
 
 @dataclass(frozen=True)
 class Flatten(Layer):
-    """Each sample as one row.   (n, a, b, ...) -> (n, a*b*...)"""
+    """Each sample as one row.   (n, a, b, ...) -> (n, a·b·...)"""
 
     def output(self, features: Features) -> Features:
         return (int(np.prod(features)),)

@@ -24,9 +24,9 @@ class Dense(Layer):
     ----------
     units : int
         columns of the output
-    init : str, number, array or Initializer
+    init : str | number | array | Initializer
         how weights start; "auto" suits the activation that follows
-    bias : str, number, array or Initializer
+    bias : str | number | array | Initializer
         how biases start; None is no bias
     scaling : str
         "standard", or "ntk": weights start as N(0, 1) and the product is divided by sqrt(n_in) (Jacot et al.,
@@ -64,9 +64,9 @@ class Maxout(Layer):
         columns of the output
     pieces : int
         k, affine maps for each unit
-    init : str, number, array or Initializer
+    init : str | number | array | Initializer
         how weights start
-    bias : str, number, array or Initializer
+    bias : str | number | array | Initializer
         how biases start; None is no bias
     scaling : str
         "standard" or "ntk", as for `Dense`
@@ -104,12 +104,12 @@ class GLU(Layer):
     ----------
     units : int
         columns of the output
-    gate : str, Activation or function
+    gate : str | Activation | function
         an activation: "sigmoid" is GLU proper, "relu" ReGLU, "gelu" GEGLU, "silu" SwiGLU, "swish" SwiGLU with a
         learned β for each unit
-    init : str, number, array or Initializer
+    init : str | number | array | Initializer
         how weights start
-    bias : str, number, array or Initializer
+    bias : str | number | array | Initializer
         how biases start; None is no bias
     scaling : str
         "standard" or "ntk", as for `Dense`
@@ -147,7 +147,7 @@ class Scale(Layer):
 
     Parameters
     ----------
-    init : str, number, array or Initializer
+    init : str | number | array | Initializer
         how the factors start
     """
 

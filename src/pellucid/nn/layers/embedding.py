@@ -29,7 +29,7 @@ class Embed(Layer):
         numbers of codes of each column
     dims : int | tuple[int, ...]
         the length of the vectors, one for all columns or one for each
-    init : str, number, array or Initializer
+    init : str | number | array | Initializer
         how vectors start
 
     Examples

@@ -175,14 +175,14 @@ class Layer(Record, ABC):
         ----------
         p : dict of arrays
             its parameters
-        x : array, (n, *features)
+        x : array of shape (n, *features)
             a batch
         ctx : Context
             training or not, statistics, random numbers
 
         Returns
         -------
-        array, (n, *output)
+        array of shape (n, *output)
             the batch behind it
         """
 
@@ -193,7 +193,7 @@ class Layer(Record, ABC):
 
         Parameters
         ----------
-        features : int, tuple or array
+        features : int | tuple | array
             the number of features, the shape of a sample, or data to take it from
         seed : int
             of the random numbers
@@ -233,7 +233,7 @@ class Layer(Record, ABC):
         ----------
         params : Params
             arrays by name
-        x : array, (n, *features)
+        x : array of shape (n, *features)
             a batch
         state : Params | None
             stored statistics by name
@@ -284,14 +284,14 @@ class Layer(Record, ABC):
         ----------
         params : Params
             arrays by name
-        x : array, (n, *features)
+        x : array of shape (n, *features)
             a batch
         state : Params | None
             stored statistics by name
 
         Returns
         -------
-        array, (n, *output)
+        array of shape (n, *output)
             the output
         """
         return self.apply(params, x, state)[0]

@@ -44,17 +44,17 @@ def mlp(
         units of each hidden layer
     outputs : int
         scores for each sample
-    activation : str, function or list
+    activation : str | function | list
         one, or one for each hidden layer; also "maxout", "glu", "reglu", "geglu" or "swiglu"
-    norm : str or Layer
+    norm : str | Layer
         "batch", "layer", "rms" or a layer; None for none
     norm_place : str
         "before" or "after" the activation
-    dropout : float or list
+    dropout : float | list
         share of units left out, one or one for each hidden layer
     input_dropout : float
         share of inputs left out
-    init : initialiser or list
+    init : initialiser | list
         how weights start, one or one for each hidden layer; "auto" suits the activation
     output_init : initialiser
         how those of the output layer start

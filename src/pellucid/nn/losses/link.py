@@ -96,12 +96,12 @@ class Link:
 
         Parameters
         ----------
-        scores : array, (n, k)
+        scores : array of shape (n, k)
             of the network
 
         Returns
         -------
-        array, (n, k)
+        array of shape (n, k)
             predictions
         """
         return self.function(scores)
@@ -111,12 +111,12 @@ class Link:
 
         Parameters
         ----------
-        scores : array, (n, k)
+        scores : array of shape (n, k)
             of the network
 
         Returns
         -------
-        array, (n, classes)
+        array of shape (n, classes)
             probabilities
 
         Examples
@@ -136,12 +136,12 @@ class Link:
 
         Parameters
         ----------
-        scores : array, (n, k)
+        scores : array of shape (n, k)
             of the network
 
         Returns
         -------
-        array, (n, classes)
+        array of shape (n, classes)
             logarithms
 
         Examples

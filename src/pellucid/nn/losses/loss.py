@@ -70,14 +70,14 @@ class Loss(Record, ABC):
 
         Parameters
         ----------
-        s : array, (n, k)
+        s : array of shape (n, k)
             scores
         y : array
             as prepared
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             the loss of each sample
         """
 
@@ -86,7 +86,7 @@ class Loss(Record, ABC):
 
         Parameters
         ----------
-        y : array, (n,) or (n, k)
+        y : array of shape (n,) or (n, k)
             the target
         outputs : int | None
             the number of scores, where it is known
@@ -121,14 +121,14 @@ class Loss(Record, ABC):
 
         Parameters
         ----------
-        scores : array, (n, k)
+        scores : array of shape (n, k)
             of the network
         y : array
             as prepared
 
         Returns
         -------
-        array, (n,)
+        array of shape (n,)
             in the dtype of the scores
         """
         target, shape = tuple(y.shape), tuple(scores.shape)
@@ -149,11 +149,11 @@ class Loss(Record, ABC):
 
         Parameters
         ----------
-        scores : array, (n, k)
+        scores : array of shape (n, k)
             of the network
         y : array
             as prepared
-        weights : array, (n,)
+        weights : array of shape (n,)
             how much each sample counts
 
         Returns
@@ -204,7 +204,7 @@ class Loss(Record, ABC):
         ----------
         f : Callable[[Any, Any], Any]
             `f(scores, y)` gives a number for each sample (n,), or for each output (n, k)
-        link : function or Link
+        link : function | Link
             a function gives what the link of `like` gives, a `Link` says so itself
         like : Loss | None
             whose targets and link are taken over
@@ -347,7 +347,7 @@ def sample_weights(weights: Any, n: int, *, part: bool = False) -> Any:
 
     Parameters
     ----------
-    weights : array, (n,)
+    weights : array of shape (n,)
         how much each row counts
     n : int
         rows
@@ -356,7 +356,7 @@ def sample_weights(weights: Any, n: int, *, part: bool = False) -> Any:
 
     Returns
     -------
-    array, (n,)
+    array of shape (n,)
         floats
 
     Examples

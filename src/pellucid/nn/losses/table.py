@@ -62,7 +62,7 @@ def loss(which: Any, **settings: Any) -> Loss:
 
     Parameters
     ----------
-    which : str, Loss or function
+    which : str | Loss | function
         a name of `LOSSES`; a function f(scores, y) gives one number for each sample (see `Loss.from_function` for
         sums and means)
     **settings
@@ -140,12 +140,12 @@ def check_pairing(last_activation: str | None, which: Any) -> str | None:
     ----------
     last_activation : str | None
         by name
-    which : str or Loss
+    which : str | Loss
         the loss
 
     Returns
     -------
-    str or None
+    str | None
         a text to warn with
 
     Examples

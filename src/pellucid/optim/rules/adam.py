@@ -107,13 +107,13 @@ class Adam(AdamFamily):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         the share of itself that m, the average of gradients, keeps
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that s, the average of their squares, keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
     eps_inside : bool
         write √(ŝ + eps)
@@ -141,15 +141,15 @@ class AdamW(AdamFamily):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         the share of itself that m, the average of gradients, keeps
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that s, the average of their squares, keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
-    decay : float or Schedule
+    decay : float | Schedule
         of all parameters, times the rate
     eps_inside : bool
         write √(ŝ + eps)
@@ -178,13 +178,13 @@ class AMSGrad(AdamFamily):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         the share of itself that m, the average of gradients, keeps
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that s, the average of their squares, keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
     eps_inside : bool
         write √(ŝ + eps)
@@ -215,15 +215,15 @@ class NAdam(AdamFamily):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         what mu grows to
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that s, the average of squared gradients, keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
-    warm : float or Schedule
+    warm : float | Schedule
         how fast mu grows
 
     Examples
@@ -262,13 +262,13 @@ class RAdam(AdamFamily):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         the share of itself that m, the average of gradients, keeps
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that s, the average of their squares, keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
 
     Examples

@@ -20,9 +20,9 @@ class Adagrad(Rule):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
     start : float
         the first value of s
@@ -57,13 +57,13 @@ class RMSprop(Rule):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of itself that s keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
-    momentum : float or Schedule
+    momentum : float | Schedule
         gathers the scaled gradients: v <- momentum v + g / (√s + eps);   w <- w - lr v
     centered : bool
         take the square of the average gradient off s (Graves, 2013)
@@ -110,11 +110,11 @@ class Adadelta(Rule):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of themselves that s and u keep
-    eps : float or Schedule
+    eps : float | Schedule
         keeps both roots from 0
 
     Examples
@@ -147,13 +147,13 @@ class Lion(Rule):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         the share of m in the direction
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that m keeps
-    decay : float or Schedule
+    decay : float | Schedule
         of all parameters, times the rate
 
     Examples

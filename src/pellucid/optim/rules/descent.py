@@ -18,7 +18,7 @@ class SGD(Rule):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
 
     Examples

@@ -49,9 +49,9 @@ class VelocityMomentum(WithVelocity):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of itself that the velocity keeps
 
     Examples
@@ -74,9 +74,9 @@ class AverageMomentum(WithVelocity):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of itself that the velocity keeps
 
     Examples
@@ -115,9 +115,9 @@ class VelocityNesterov(WithVelocity):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of itself that the velocity keeps
 
     Examples
@@ -169,9 +169,9 @@ class Momentum(ByForm):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of itself that the velocity keeps
     form : str
         "gradient"; "velocity" is `VelocityMomentum`, "average" is `AverageMomentum`
@@ -194,9 +194,9 @@ class Nesterov(ByForm):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         the share of itself that the velocity keeps
     form : str
         "gradient"; "velocity" is `VelocityNesterov`

@@ -25,7 +25,7 @@ class Rule(Record, ABC):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
 
     Examples

@@ -21,9 +21,9 @@ class SklearnSGD(Rule):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta : float or Schedule
+    beta : float | Schedule
         scikit-learn's `momentum`
     nesterov : bool
         its `nesterovs_momentum`
@@ -57,13 +57,13 @@ class SklearnAdam(AdamFamily):
 
     Parameters
     ----------
-    lr : float or Schedule
+    lr : float | Schedule
         the learning rate
-    beta1 : float or Schedule
+    beta1 : float | Schedule
         the share of itself that m, the average of gradients, keeps
-    beta2 : float or Schedule
+    beta2 : float | Schedule
         the share of itself that s, the average of their squares, keeps
-    eps : float or Schedule
+    eps : float | Schedule
         keeps the divisor from 0
 
     Examples

@@ -25,7 +25,7 @@ class Cosine(Schedule):
         the first number
     end : float
         the last number
-    steps : int, Epochs or None
+    steps : int | Epochs | None
         the length of all cycles together; None is the whole run
     restarts : int
         begin it anew so many times on the way
@@ -71,7 +71,7 @@ class CosLog(Schedule):
         the highest number
     cycles : int
         how many
-    steps : int, Epochs or None
+    steps : int | Epochs | None
         the length of all; None is the whole run
 
     Examples
@@ -105,7 +105,7 @@ class FlatCos(Schedule):
         the first number
     flat : float
         share of the run that stays there
-    steps : int, Epochs or None
+    steps : int | Epochs | None
         the length; None is the whole run
 
     Examples
@@ -139,7 +139,7 @@ class OneCycle(Schedule):
     ----------
     peak : float
         the highest number
-    steps : int, Epochs or None
+    steps : int | Epochs | None
         the length; None is the whole run
     warm : float
         share of the run until the peak

@@ -235,7 +235,7 @@ class Polynomial(Schedule):
         the last number
     power : float
         1 is a straight line
-    steps : int, Epochs or None
+    steps : int | Epochs | None
         the length; None is the whole run
 
     Examples
@@ -307,7 +307,7 @@ class Warmup(Schedule):
     ----------
     steps : int | Epochs
         of the line
-    then : float or Schedule
+    then : float | Schedule
         what follows
 
     Examples

@@ -34,7 +34,7 @@ def schedule(which: Any, **settings: Any) -> Schedule:
 
     Parameters
     ----------
-    which : str, number or Schedule
+    which : str | number | Schedule
         a name of `SCHEDULES`, a number (constant), or itself
     **settings
         of the schedule, where it is given by name
