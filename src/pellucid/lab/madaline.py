@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def teach(X: Any, y: Any, hidden: tuple[int, ...], *, epochs: int = 200, rate: f
     rng = np.random.default_rng(seed)
     inputs, signs = np.asarray(X, float), np.asarray(y, float)
     sizes = (inputs.shape[1], *hidden, 1)
-    layers = [rng.normal(size=(m, n + 1)) for n, m in zip(sizes[:-1], sizes[1:], strict=True)]
+    layers = [rng.normal(size=(m, n + 1)) for n, m in pairwise(sizes)]
     errors: list[int] = []
     best, fewest = tuple(W.copy() for W in layers), len(signs) + 1
     for _ in range(epochs):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "(One print of it has i_ji once; it has to be i_pi, input i of pattern p.)",
     setting="Patterns and targets at random, a layer of linear units. Four derivatives of E = Σ_p E_p by the weights: "
     "Σ_p δ_pj i_pi, the two factors of the chain rule, the engine's, difference quotients. Then the rule is followed.",
-    criterion="All four agree (the first three to 1e-12, quotients to 1e-6), and the rule brings E down in every step to "
-    "the minimum that least squares finds (within 0.1 %).",
+    criterion="All four agree (the first three to 1e-12, quotients to 1e-6), and the rule brings E down in every step "
+    "to the minimum that least squares finds (within 0.1 %).",
     notice=(
         "A weight learns from what it sees alone: the error behind it times the input before it.",
         "The same form, δ times input, is what backpropagation finds for every layer; only δ takes more work there.",
@@ -72,25 +72,22 @@ def delta_rule(
     places = [(j, k) for j in range(units) for k in range(inputs)][:6]
     return Outcome(
         exact < 1e-12 * max(1.0, float(np.abs(rule).max())) and near < 1e-6 and falls,
-        f"δ times input, the chain rule and the engine agree to {exact:.0e}, quotients to {near:.0e}; E falls in each of "
-        f"{steps} steps from {errors[0]:.2f} to {errors[-1]:.4f}, least squares has {least:.4f}.",
+        f"δ times input, the chain rule and the engine agree to {exact:.0e}, quotients to {near:.0e}; E falls in each "
+        f"of {steps} steps from {errors[0]:.2f} to {errors[-1]:.4f}, least squares has {least:.4f}.",
         {"rule": rule, "engine": engine, "exact": exact, "quotients": near, "errors": errors, "least": least},
         (),
         (
             Table(
                 "−∂E/∂w_ji at the start, for some weights",
                 ("weight", "Σ_p δ_pj i_pi", "chain rule", "engine", "quotient"),
-                [
-                    (f"w_{j + 1}{k + 1}", *(float(g[j, k]) for g in (rule, chain, engine, quotients)))
-                    for j, k in places
-                ],
+                [(f"w_{j + 1}{k + 1}", *(float(g[j, k]) for g in (rule, chain, engine, quotients))) for j, k in places],
             ),
         ),
         (
             Picture(
                 "errors",
-                "The error E over the steps of the delta rule: down in every step, to the least that linear units can "
-                "reach (dashed).",
+                "How far the error E is above the least that linear units can reach, over the steps of the delta rule: "
+                "down in every step.",
                 lambda: _draw(errors, least),
             ),
         ),
@@ -99,12 +96,6 @@ def delta_rule(
 
 def _draw(errors: list[float], least: float) -> Figure:
     ax = figures.axes(size=(6.4, 3.2))
-    ax.semilogy(errors, color=figures.BLUE)
-    ax.axhline(least, color=figures.INK, linestyle="--", linewidth=1)
-    ax.set(xlabel="step", ylabel="error E, summed over patterns", title="The delta rule")
-    ends = [
-        figures.end_of(range(len(errors)), errors, "delta rule", figures.BLUE),
-        figures.End(len(errors) - 1.0, least, "least squares", figures.INK),
-    ]
-    figures.annotate(ax, ends)
+    ax.semilogy(np.maximum(np.array(errors) - least, 1e-16), color=figures.BLUE)
+    ax.set(xlabel="step", ylabel="E − its minimum", title="The delta rule on its way to least squares")
     return figures.figure_of(ax)

@@ -53,8 +53,8 @@ def madaline(first: int = 8, second: int = 4, epochs: int = 60, seed: int = 0) -
     single = float(np.mean(adaline.predict(X) == signs))
     old = teach(X, signs, (first, second), epochs=epochs, seed=seed)
     by_trial = float(np.mean(old.predict(X) == signs))
-    model = Model(nn.mlp((first, second), 1, activation="tanh"), "binary_cross_entropy", optim.Adam(0.03), ["accuracy"])
-    model.fit(X, y, epochs=epochs, batch_size=20, seed=seed, verbose=False)
+    model = Model(nn.mlp((first, second), 1, activation="tanh"), "binary_cross_entropy", optim.Adam(0.05), ["accuracy"])
+    model.fit(X, y, epochs=epochs, batch_size=50, seed=seed, verbose=False)
     by_gradient = model.evaluate(X, y)["accuracy"]
     slopes = hidden_slopes(old, X, signs)
     return Outcome(

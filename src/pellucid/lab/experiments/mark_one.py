@@ -31,8 +31,8 @@ if TYPE_CHECKING:
         "A perceptron's weights are a sum of pictures, so they can be looked at: where they are positive, light speaks "
         "for the letter.",
         "The bound holds for every order of the pictures; what happens is far below it.",
-        "Letters that others look like, such as D and O, or E and F, have a small margin and take more mistakes; J has a "
-        "wide one.",
+        "Letters that others look like, such as D and O, or E and F, have a small margin and take more mistakes; J has "
+        "a wide one.",
     ),
     further=(
         'lab.run("mark-one", flipped=0.08)',

@@ -99,7 +99,7 @@ def perceptron_rules(
 
 
 def separable(points: int, gap: float, seed: int) -> tuple[Any, Any]:
-    """Points of the square [-1, 1]² on both sides of a line, none nearer to it than `gap`, the first one labelled -1."""
+    """Points of the square [-1, 1]² on both sides of a line, none nearer to it than `gap`; the first label is -1."""
     rng = np.random.default_rng(seed)
     angle, shift = rng.uniform(0, 2 * np.pi), rng.uniform(-0.2, 0.2)
     X = rng.uniform(-1, 1, (20 * points, 2))
@@ -151,5 +151,5 @@ def _draw(X: Any, signs: Any, weights: Any) -> Figure:
     for sign, colour, marker, name in ((1, figures.BLUE, "o", "+1"), (-1, figures.ORANGE, "s", "−1")):
         ax.plot(*X[signs == sign].T, marker, color=colour, label=f"label {name}", markeredgecolor="white", zorder=4)
     ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.45), xlabel="$x_1$", ylabel="$x_2$", title="Lines of a perceptron")
-    ax.legend(ncols=2, frameon=False, loc="upper center")
+    ax.legend(ncols=2, loc="upper center", edgecolor="none", framealpha=1.0)
     return figures.figure_of(ax)
