@@ -24,7 +24,7 @@ class Row(Brief):
     @property
     def total(self) -> NDArray[np.int64]:
         """All mistakes of each unit, which are its updates."""
-        return np.sum(self.mistakes, axis=0)
+        return np.asarray(np.sum(self.mistakes, axis=0), np.int64)
 
     def scores(self, X: Any) -> Array:
         return np.asarray(X @ self.weights.T + self.biases)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     "drawn at random from many samples; and one step of descent on all data, on a batch, and on a single sample, by "
     "hand and by the engine.",
     criterion="The mean over all batches of a size is the full gradient to 1e-12; for random batches the mean is "
-    "within four standard errors and the variance falls as m to the power of −1 (±0.05); all three steps agree to 1e-12.",
+    "within four standard errors and the variance falls as m to the power of −1 (±0.05); all three steps agree to "
+    "1e-12.",
     notice=(
         "A batch four times as large costs four times as much and halves the noise: the deviation is 1/√m.",
         "A single sample is a batch too: right on average, and very noisy.",

@@ -150,7 +150,7 @@ def _draw(W: Any, X: Any, repeated: Any, Z: Any) -> Figure:
         ("$Z$", Z, "units", "samples"),
     )
     widths = [part.shape[1] + 0.5 for _, part, _, _ in parts]
-    fig, axes = plt.subplots(1, 4, figsize=(9.0, 2.9), layout="constrained", width_ratios=widths)
+    _, axes = plt.subplots(1, 4, figsize=(9.0, 2.9), layout="constrained", width_ratios=widths)
     from matplotlib.colors import LinearSegmentedColormap
 
     colours = LinearSegmentedColormap.from_list("signs", [figures.ORANGE, "white", figures.BLUE])
@@ -163,4 +163,4 @@ def _draw(W: Any, X: Any, repeated: Any, Z: Any) -> Figure:
         for (i, j), value in np.ndenumerate(part):
             if part.shape[1] <= 8:
                 ax.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=8)
-    return fig
+    return figures.figure_of(axes)

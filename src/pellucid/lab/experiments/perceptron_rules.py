@@ -142,12 +142,16 @@ def _draw(X: Any, signs: Any, weights: Any) -> Figure:
     t = np.linspace(-3, 3, 2)
     for i, (w1, w2, b) in enumerate(changed):
         last = i == len(changed) - 1
-        style = {"linewidth": 2.4, "color": figures.INK} if last else {"linewidth": 0.9, "color": "0.85"}
-        if not last and i:
-            style["color"] = str(0.88 - 0.4 * i / len(changed))
+        colour = figures.INK if last or i == 0 else str(0.88 - 0.4 * i / len(changed))
         foot, along = -b * np.array([w1, w2]) / (w1 * w1 + w2 * w2), np.array([-w2, w1]) / np.hypot(w1, w2)
         line = foot + t[:, None] * along
-        ax.plot(*line.T, linestyle="--" if i == 0 else "-", zorder=3 if last else 1, **style)
+        ax.plot(
+            *line.T,
+            linestyle="--" if i == 0 else "-",
+            color=colour,
+            linewidth=2.4 if last else 0.9,
+            zorder=3 if last else 1,
+        )
     for sign, colour, marker, name in ((1, figures.BLUE, "o", "+1"), (-1, figures.ORANGE, "s", "−1")):
         ax.plot(*X[signs == sign].T, marker, color=colour, label=f"label {name}", markeredgecolor="white", zorder=4)
     ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.45), xlabel="$x_1$", ylabel="$x_2$", title="Lines of a perceptron")
