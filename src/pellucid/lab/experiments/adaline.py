@@ -71,7 +71,7 @@ def adaline(samples: int = 100, noise: float = 0.5, epochs: int = 40, close: flo
     near, off = float(paths["falling"][-1]), float(paths["fixed"][-1])
     return Outcome(
         same < 1e-12 and near < 0.01 and (near < off or noise == 0) and exact < 1e-6 and turned,
-        f"The rules agree to {same:.0e}; the falling rate ends {near:.4f} from least squares, the fixed one "
+        f"The rules agree to {same:.1g}; the falling rate ends {near:.4f} from least squares, the fixed one "
         f"{off:.4f}; with 2/λ = {bound:.4f}, {1 - close:g} of it shrinks the error by "
         f"{abs(factors[1 - close]):.4f} per step and {1 + close:g} of it grows it by {abs(factors[1 + close]):.4f}.",
         {"least_squares": best, "bound": bound, "factors": factors, "ends": ends, "distance": near, "same": same},

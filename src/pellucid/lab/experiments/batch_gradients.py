@@ -69,9 +69,9 @@ def batch_gradients(samples: int = 1000, draws: int = 2000, rate: float = 0.5, s
     agree = max(float(np.abs(by_hand - engine).max()) for by_hand, engine in steps.values())
     return Outcome(
         max(exact, unbiased, agree) < 1e-12 and max(off) < 4 and abs(exponent + 1) < 0.05,
-        f"Over all batches of 8 samples the mean is the full gradient to {unbiased:.0e}; drawn at random it is off by "
+        f"Over all batches of 8 samples the mean is the full gradient to {unbiased:.1g}; drawn at random it is off by "
         f"at most {max(off):.1f} standard errors, and the variance falls as m^{exponent:.3f}; the steps "
-        f"agree to {agree:.0e}.",
+        f"agree to {agree:.1g}.",
         {"unbiased": unbiased, "exponent": exponent, "variance": variance, "off": off, "steps_apart": agree},
         (),
         (

@@ -73,7 +73,7 @@ def collapse(depth: int = 4, width: int = 12, seed: int = 0) -> Outcome:
     )
     return Outcome(
         passed,
-        f"{depth} linear layers are one of {weight.shape[1]} × {weight.shape[0]} weights (apart by {apart:.0e}); with "
+        f"{depth} linear layers are one of {weight.shape[1]} × {weight.shape[0]} weights (apart by {apart:.1g}); with "
         f"ReLU {layers} layers remain. On the rings one layer gets {accuracy['one layer']:.1%} right, three linear "
         f"ones {accuracy['deep, linear']:.1%}, three with ReLU {accuracy['deep, ReLU']:.1%}.",
         {"apart": apart, "by_hand": by_hand, "shape": weight.shape, "accuracy": accuracy, "codes": codes},

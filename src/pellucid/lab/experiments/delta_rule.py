@@ -72,7 +72,7 @@ def delta_rule(
     places = [(j, k) for j in range(units) for k in range(inputs)][:6]
     return Outcome(
         exact < 1e-12 * max(1.0, float(np.abs(rule).max())) and near < 1e-6 and falls,
-        f"δ times input, the chain rule and the engine agree to {exact:.0e}, quotients to {near:.0e}; E falls in each "
+        f"δ times input, the chain rule and the engine agree to {exact:.1g}, quotients to {near:.1g}; E falls in each "
         f"of {steps} steps from {errors[0]:.2f} to {errors[-1]:.4f}, least squares has {least:.4f}.",
         {"rule": rule, "engine": engine, "exact": exact, "quotients": near, "errors": errors, "least": least},
         (),

@@ -63,8 +63,8 @@ def difference_steps(function: str = "runge", x: float = 0.7) -> Outcome:
     return Outcome(
         passed,
         f"Errors fall as h^{slopes['forward']:.2f} and h^{slopes['central']:.2f}; the best steps are "
-        f"{best['forward']:.0e} and {best['central']:.0e} (errors about {near['forward']:.0e} and "
-        f"{near['central']:.0e}); below 1e-12 the mean errors are {late['forward']:.0e} and {late['central']:.0e}.",
+        f"{best['forward']:.1g} and {best['central']:.1g} (errors about {near['forward']:.1g} and "
+        f"{near['central']:.1g}); below 1e-12 the mean errors are {late['forward']:.1g} and {late['central']:.1g}.",
         {"slopes": slopes, "best": best, "errors": near, "late": late, "curves": errors},
         (),
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from pellucid import figures, lab
 from pellucid.lab import Beside, Outcome, Picture, Table, experiment
 
@@ -34,15 +36,15 @@ def expression_swell(largest: int = 7) -> Outcome:
     forms = lab.lecture_forms()
     swell = lab.expression_swell(largest)
     factors = [
-        [after / before for before, after in zip(sizes[2:], sizes[3:], strict=False)]
-        for sizes in (swell.derivative, swell.expanded)
+        [after / before for before, after in pairwise(sizes[2:])] for sizes in (swell.derivative, swell.expanded)
     ]
-    steps = {after - before for before, after in zip(swell.graph[1:], swell.graph[2:], strict=False)}
+    steps = {after - before for before, after in pairwise(swell.graph[1:])}
     right = all(form.agrees for form in forms)
     return Outcome(
         right and min(map(min, factors)) > 2 and len(steps) == 1,
         f"All {len(forms)} printed lines are right; the formula of l_{largest}' has {swell.derivative[-1]:,} "
-        f"operations, {swell.expanded[-1]:,} when multiplied out; its graph {swell.graph[-1]} nodes, {min(steps)} more for each n.",
+        f"operations, {swell.expanded[-1]:,} when multiplied out; its graph {swell.graph[-1]} nodes, "
+        f"{min(steps)} more for each n.",
         {"swell": swell, "agrees": [form.agrees for form in forms], "growth": factors, "nodes_per_n": sorted(steps)},
         (
             Beside("l₄(0.1), from the printed formula", "0.28901376", f"{lab.logistic_map(4)(0.1):.8f}"),

@@ -73,8 +73,8 @@ def formal_neuron(rows: int = 200, hidden: int = 8, seed: int = 0) -> Outcome:
     names = ("linear regression", "logistic regression", "multinomial regression")
     return Outcome(
         shown,
-        f"Weights agree with linear, logistic and multinomial regression to {apart[0]:.0e}, {apart[1]:.0e} and "
-        f"{apart[2]:.0e}; the boundary deviates from a line by {deviation[0]:.0e} of its length without a hidden layer "
+        f"Weights agree with linear, logistic and multinomial regression to {apart[0]:.1g}, {apart[1]:.1g} and "
+        f"{apart[2]:.1g}; the boundary deviates from a line by {deviation[0]:.1g} of its length without a hidden layer "
         f"({straight.accuracy:.0%} right) and by {deviation[1]:.2f} with one ({bent.accuracy:.0%}).",
         {"apart": dict(zip(names, apart, strict=True)), "deviation": deviation, "neurons": neurons},
         (

@@ -82,7 +82,7 @@ def layer_shapes(samples: int = 6, units: int = 4, seed: int = 0) -> Outcome:
     letters = {"W": "m_r × m_(r−1)", "b": "m_r × 1", "Z": "m_r × m", "A": "m_r × m"}
     return Outcome(
         worst < 1e-12 and fits and counted and all(soft.values()),
-        f"All {len(ways)} ways agree to {worst:.0e}, all 8 shapes fit the table, the network counts as "
+        f"All {len(ways)} ways agree to {worst:.1g}, all 8 shapes fit the table, the network counts as "
         f"{summary.layers} layers with {summary.count} parameters, softmax has its {len(soft)} properties, and mixed "
         "activations pass the gradient check.",
         {"apart": {k: float(v) for k, v in ways.items()}, "softmax": soft, "count": summary.count},

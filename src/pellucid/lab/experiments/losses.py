@@ -84,11 +84,11 @@ def losses(classes: int = 4, rows: int = 8, seed: int = 0) -> Outcome:
     )
     return Outcome(
         bool(passed),
-        f"Gradients are p − y and ŷ − y to {exact:.0e} (quotients: {near:.0e}); at a score of −1000 the log-loss is "
+        f"Gradients are p − y and ŷ − y to {exact:.1g} (quotients: {near:.1g}); at a score of −1000 the log-loss is "
         f"{stable:g} and its formula as written {naive:g}; for a wrong answer that is sure (score −20) the squared "
-        f"loss has a gradient of {sure[-20.0][0]:.0e}, the log-loss of {sure[-20.0][1]:.4f}.",
+        f"loss has a gradient of {sure[-20.0][0]:.1g}, the log-loss of {sure[-20.0][1]:.4f}.",
         {"exact": exact, "quotients": near, "naive": naive, "stable": stable, "slopes": sure, "own": own, "told": told},
-        (Beside("gradient of the log-loss by the scores", "−(y − p)", f"p − y, to {exact:.0e}"),),
+        (Beside("gradient of the log-loss by the scores", "−(y − p)", f"p − y, to {exact:.1g}"),),
         (
             Table(
                 "Target, output and loss belong together",

@@ -83,7 +83,7 @@ def perceptron_rules(
         same and only_ties and apart < 1e-12 and right == 1.0,
         f"After each of {points * epochs:,} samples ({updates} updates) the three weight vectors are equal to the last "
         f"bit; from w = 0 the rules differ at {plural(int(differ.sum()), 'sample')} with a score of exactly 0; a "
-        f"rate of {rate:g} scales the weights (apart by {apart:.0e}).",
+        f"rate of {rate:g} scales the weights (apart by {apart:.1g}).",
         {"weights": by_signs[-1], "updates": updates, "path": by_signs, "accuracy": right, "scaled_apart": apart},
         (),
         (Table("Weights at the end", ("rule", "updates", "w₁", "w₂", "b"), rows),),

@@ -57,7 +57,7 @@ def speelpenning(d: int = 6, largest: int = 128, seed: int = 0) -> Outcome:
     grows = abs(costs.forward_exponent - 2) < 0.15 and abs(costs.reverse_exponent - 1) < 0.05
     return Outcome(
         worst < 1e-12 and grows,
-        f"By hand and by the engine, with and without zeros, the gradients agree to {worst:.0e}; for {sizes[-1]} "
+        f"By hand and by the engine, with and without zeros, the gradients agree to {worst:.1g}; for {sizes[-1]} "
         f"factors forward mode takes {costs.forward[-1]:,} operations (∼ d^{costs.forward_exponent:.2f}), reverse mode "
         f"{costs.reverse[-1]:,} (∼ d^{costs.reverse_exponent:.2f}).",
         {"apart": worst, "costs": costs},

@@ -57,7 +57,7 @@ def sum_or_mean(penalty: float = 0.3, rows: int = 30, copies: int = 64, seed: in
     kept = [float(np.linalg.norm(w - free)) for w in trained]
     return Outcome(
         same < 1e-6 and gaps[-1] < gaps[0] / 10 and bool(np.all(np.diff(gaps) < 0)),
-        f"With the mean, {counts[-1]} copies of the data change the weights by {same:.0e}; with the sum their distance "
+        f"With the mean, {counts[-1]} copies of the data change the weights by {same:.1g}; with the sum their distance "
         f"to those without a penalty falls from {gaps[0]:.4f} to {gaps[-1]:.5f}.",
         {"same": same, "sum_gaps": gaps, "mean_gaps": kept, "copies": counts},
         (),
