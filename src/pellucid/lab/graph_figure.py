@@ -37,8 +37,9 @@ def graph_figure(graph: Graph, mode: str = "reverse", *, title: str = "") -> Fig
     ax.set_axis_off()
     for route in layout.routes:
         points, codes = _curve(route, Path)
-        style = {"arrowstyle": "-|>", "mutation_scale": 9, "color": figures.GREY, "linewidth": 1.1}
-        ax.add_patch(FancyArrowPatch(path=Path(points, codes), shrinkA=0, shrinkB=0, **style))
+        arrow = FancyArrowPatch(path=Path(points, codes), arrowstyle="-|>", mutation_scale=9, shrinkA=0, shrinkB=0)
+        arrow.set(color=figures.GREY, linewidth=1.1)
+        ax.add_patch(arrow)
     for box in picture.boxes:
         place, (fill, edge) = layout.boxes[box.key], COLOURS[box.kind]
         corner = (place.x - place.width / 2, place.y - place.height / 2)

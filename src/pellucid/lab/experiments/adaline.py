@@ -51,7 +51,7 @@ def adaline(samples: int = 100, noise: float = 0.5, epochs: int = 40, close: flo
     X = rng.normal([0.5, 0.0], [1.0, 0.6], (samples, 2))
     y = X @ [1.5, -2.0] + 0.7 + noise * rng.normal(size=samples)
     A = np.column_stack([X, np.ones(samples)])
-    best = np.linalg.lstsq(A, y)[0]
+    best = np.linalg.lstsq(A, y, rcond=None)[0]
 
     few = 5  # epochs are enough to compare the rules
     library = nn.Adaline(lr=0.1).fit(X, y, few)
@@ -64,9 +64,10 @@ def adaline(samples: int = 100, noise: float = 0.5, epochs: int = 40, close: flo
     largest, bound = float(eigenvalues[-1]), 2 / float(eigenvalues[-1])
     shares = (0.75, 1 - close, 1.0, 1 + close)
     descents = {share: at_once(A, y, share * bound, 200) - best for share in shares}
-    factors = {share: ratio(errors @ vectors[:, -1]) for share, errors in descents.items()}
+    along = {share: errors @ vectors[:, -1] for share, errors in descents.items()}
+    factors = {share: ratio(values) for share, values in along.items()}
     exact = max(abs(factor - (1 - share * bound * largest)) for share, factor in factors.items())
-    ends = {share: float(np.linalg.norm(errors[-1]) / np.linalg.norm(errors[0])) for share, errors in descents.items()}
+    ends = {share: float(abs(values[-1] / values[0])) for share, values in along.items()}
     turned = ends[1 - close] < 1 < ends[1 + close] and abs(factors[1 - close]) < 1 < abs(factors[1 + close])
     near, off = float(paths["falling"][-1]), float(paths["fixed"][-1])
     return Outcome(

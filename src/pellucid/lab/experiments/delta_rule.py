@@ -67,7 +67,7 @@ def delta_rule(
     for _ in range(steps):
         w = w + rate * (t - i @ w.T).T @ i
         errors.append(float(error(w)))
-    least = float(error(np.linalg.lstsq(i, t)[0].T))
+    least = float(error(np.linalg.lstsq(i, t, rcond=None)[0].T))
     falls = bool(np.all(np.diff(errors) < 1e-9 * errors[0])) and errors[-1] < 1.001 * least
     places = [(j, k) for j in range(units) for k in range(inputs)][:6]
     return Outcome(

@@ -37,7 +37,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     further=(
         'lab.run("difference-steps", function="exp")',
-        'lab.run("difference-steps", x=100.0)',
+        'lab.run("difference-steps", x=-2.0)',
         'lab.run("gradient-checking")',
         'lab.run("four-ways")',
     ),

@@ -52,7 +52,7 @@ def formal_neuron(rows: int = 200, hidden: int = 8, seed: int = 0) -> Outcome:
     yes = (rng.uniform(size=rows) < 1 / (1 + np.exp(-A @ true))).astype(int)
     kind = np.argmax(A @ rng.normal(size=(4, 3)) + rng.gumbel(size=(rows, 3)), axis=1)
 
-    linear = np.linalg.lstsq(A, number)[0]
+    linear = np.linalg.lstsq(A, number, rcond=None)[0]
     logistic = newton(A, np.column_stack([1 - yes, yes]), reference=True)[:, 1]
     multinomial = newton(A, np.eye(3)[kind], PENALTY)
     neurons = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def gradient_checking(wrong: float = 1e-3, distance: float = 1e-4, seed: int = 0
             Picture(
                 "steps",
                 "Relative error of a central quotient against its step. Right rule: it falls until rounding takes "
-                "over. Near a kink: large until the step is shorter than the way to the kink (dashed). Wrong rule: it "
+                "over. Near a kink: large until the step is shorter than the way to the kink (dotted). Wrong rule: it "
                 "never falls below what is wrong.",
                 lambda: _draw(curves, distance),
             ),
@@ -113,7 +114,7 @@ def _told(f: Any, weights: Any) -> str:
 def error_curves(wrong: float, distance: float) -> dict[str, tuple[Any, Any]]:
     """Steps, and the relative errors of central quotients: a right rule, one near a kink, a wrong one."""
     steps = np.logspace(-1, -9, 65)
-    cases = {
+    cases: dict[str, tuple[Callable[[Any], Any], float, float]] = {
         "right rule": (np.tanh, 0.5, 1 - np.tanh(0.5) ** 2),
         "near a kink": (lambda x: np.maximum(x, 0.0) + np.sin(x), distance, 1 + np.cos(distance)),
         "wrong rule": (np.tanh, 0.5, (1 - np.tanh(0.5) ** 2) * (1 + wrong)),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     ),
     further=(
         'lab.run("speelpenning", d=8)',
-        'lab.run("speelpenning", largest=512)',
+        'lab.run("speelpenning", full=True)',
         'lab.run("which-mode")',
         'lab.run("traces")',
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def which_mode(n: int = 100, m: int = 50, seed: int = 0) -> Outcome:
 
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(4, 6))
-    f = lambda x: np.tanh(A @ x) * np.sum(x * x)
+    f: Callable[[Any], Any] = lambda x: np.tanh(A @ x) * np.sum(x * x)
     x, v, u = rng.normal(size=6), rng.normal(size=6), rng.normal(size=4)
     pushed, pulled = pel.jvp(f, (x,), (v,))[1], pel.vjp(f, x)[1](u)[0]
     identity = abs(float(u @ pushed - pulled @ v))
