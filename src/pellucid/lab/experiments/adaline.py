@@ -53,7 +53,7 @@ def adaline(samples: int = 100, noise: float = 0.5, epochs: int = 40, close: flo
     A = np.column_stack([X, np.ones(samples)])
     best = np.linalg.lstsq(A, y, rcond=None)[0]
 
-    few = 5  # epochs are enough to compare the rules
+    few = min(5, epochs)  # epochs are enough to compare the rules
     library = nn.Adaline(lr=0.1).fit(X, y, few)
     fixed, falling = (online(A, y, epochs, rate) for rate in (lambda t: 0.1, lambda t: 1 / (5 + 0.2 * t)))
     same = float(np.abs(fixed[few * samples] - np.append(library.weight, library.bias)).max())

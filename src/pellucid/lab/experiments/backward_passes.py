@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     topic="derivatives",
     claim="The lectures derive backpropagation seven times: in six steps for one sample, for k layers, by whole "
     "Jacobians, as a loop over a mini-batch, vectorised, in four steps for a regression, and as the recursion of "
-    "δ. (Corrected here: after g ← g W_i comes the slope of layer i − 1, where three slides print i; the penalty λ‖W‖² "
-    "gives 2λW everywhere; the gradient of the first bias has m numbers, not d.)",
+    "δ. Corrected here: after g ← g W_i comes the slope of layer i − 1, where three slides print i; the penalty λ‖W‖² "
+    "gives 2λW everywhere; the gradient of the first bias has m numbers, not d.",
     setting="Random ReLU networks of 2 to 10 layers with a penalty, softmax and cross-entropy (for the last two half "
     "the squared error). Each algorithm is written as on its slides and compared with the gradient of the engine, "
     "which knows none of them. The two misprints are tried as well.",

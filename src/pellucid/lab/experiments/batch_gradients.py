@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     lectures=("waterloo", "notes"),
     topic="optimisation",
     claim="A step needs the gradient g of the mean loss over all data. A random mini-batch of m samples suffices: its "
-    "gradient ĝ = (1/m) ∇ Σ L is g on average; there is a trade-off between variance and computation. (In the notes "
-    "the sum over the batch is missing once.)",
+    "gradient ĝ = (1/m) ∇ Σ L is g on average; there is a trade-off between variance and computation. In the notes "
+    "the sum over the batch is missing once.",
     setting="Logistic regression. All batches of m out of 8 samples, one by one; then many batches of growing size "
     "drawn at random from many samples; and one step of descent on all data, on a batch, and on a single sample, by "
     "hand and by the engine.",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     lectures=("cs231n", "book"),
     topic="models",
     claim="Without a nonlinearity ŷ = W₂ W₁ x + W₂ b₁ + b₂ = W_new x + b_new: two layers are one, and so are more. "
-    "(One slide says that W₂W₁ is C × H; it is C × D, with C classes and D inputs.)",
+    "One slide says that W₂W₁ is C × H; it is C × D, with C classes and D inputs.",
     setting="Random networks of several layers, some with the identity and some with ReLU between the layers; "
     "nn.collapse multiplies what can be multiplied. Then a deep linear network and one with ReLU are trained on two "
     "rings, and inspect.diagnose is asked what is wrong.",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     topic="models",
     claim="For linear units o_pj = Σ_i w_ji i_pi and the error E_p = ½ Σ_j (t_pj − o_pj)² of pattern p, the derivative "
     "by an output is −δ_pj = −(t_pj − o_pj), and −∂E_p/∂w_ji = δ_pj i_pi: what the delta rule adds to a weight. "
-    "(One print of it has i_ji once; it has to be i_pi, input i of pattern p.)",
+    "One print of it has i_ji once; it has to be i_pi, input i of pattern p.",
     setting="Patterns and targets at random, a layer of linear units. Four derivatives of E = Σ_p E_p by the weights: "
     "Σ_p δ_pj i_pi, the two factors of the chain rule, the engine's, difference quotients. Then the rule is followed.",
     criterion="All four agree (the first three to 1e-12, quotients to 1e-6), and the rule brings E down in every step "

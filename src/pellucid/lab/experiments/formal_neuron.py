@@ -24,8 +24,8 @@ PENALTY = 0.01
     topic="models",
     claim="The formal neuron (McCulloch and Pitts, 1943) is z = wᵀx + b, ŷ = σ(z). With the identity it is linear "
     "regression, with the sigmoid logistic regression, and K of them with softmax a model of K classes. Logistic and "
-    "softmax models have straight boundaries; a hidden layer bends them. (The slide prints P(Y=1|x) = xᵀw / (1 + "
-    "exp(xᵀw)), which can be negative; right is exp(xᵀw) / (1 + exp(xᵀw)).)",
+    "softmax models have straight boundaries; a hidden layer bends them. The slide prints P(Y=1|x) = xᵀw / (1 + "
+    "exp(xᵀw)), which can be negative; right is exp(xᵀw) / (1 + exp(xᵀw)).",
     setting="Networks without a hidden layer, trained to the end by L-BFGS, beside the textbook's own algorithms: "
     "least squares and Newton's method on the likelihood. Then two rings, told apart with and without a hidden layer.",
     criterion="All weights agree to 1e-6. On the boundary of the model without a hidden layer the points lie on a line "

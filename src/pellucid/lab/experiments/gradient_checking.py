@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     lectures=("cs231n",),
     topic="derivatives",
     claim="Gradient checking belongs to the one-time setup of a network: compare the gradient with difference "
-    "quotients. (A quotient that straddles a kink, such as that of ReLU at 0, measures nothing: it must not be taken "
-    "for an error.)",
+    "quotients. A quotient that straddles a kink, such as that of ReLU at 0, measures nothing: it must not be taken "
+    "for an error.",
     setting="A ReLU network with cross-entropy, checked parameter by parameter. The hand-made XOR network, whose "
     "hidden units lie exactly at the kink for some points. Then a tanh whose rule is wrong by a small share, and the "
     "relative error of a quotient against its step in three cases: right, near a kink, wrong.",

@@ -23,8 +23,8 @@ EPS = 1e-5
     lectures=("kth", "waterloo", "notes"),
     topic="derivatives",
     claim="For s = W x + b: ∂s/∂x = W, ∂s/∂b = I, ∂s/∂vec(W) = I ⊗ xᵀ; for ReLU diag(Ind(s > 0)). Batch normalisation "
-    "is a vector function over a mini-batch: every z_j influences every ẑ_i. (I ⊗ xᵀ holds where vec stacks rows; "
-    "stacking columns it is xᵀ ⊗ I. One slide forgets + b.)",
+    "is a vector function over a mini-batch: every z_j influences every ẑ_i. I ⊗ xᵀ holds where vec stacks rows; "
+    "stacking columns it is xᵀ ⊗ I. One slide forgets + b.",
     setting="Each formula beside the Jacobian of the engine and difference quotients. For one unit under batch "
     "normalisation with z₁ ... z_B, the B × B matrix (γ/s) (δ_ij − 1/B − u_i u_j/B), u the normalised values, s = "
     "√(σ² + ε).",

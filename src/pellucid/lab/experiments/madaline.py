@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     lectures=("kth", "cs231n"),
     topic="models",
     claim="Adaline's extension Madaline is a three-layer, fully connected, feed-forward network for classification. "
-    "(Its units answer −1 or +1; the derivative of such a step is 0, so its own rule, MRII, goes by trial: it turns "
-    "the unit around whose sum is nearest to 0, if that mends the answer. Backpropagation came later.)",
+    "Its units answer −1 or +1; the derivative of such a step is 0, so its own rule, MRII, goes by trial: it turns "
+    "the unit around whose sum is nearest to 0, if that mends the answer. Backpropagation came later.",
     setting="Two rings of points, one around the other, which no line separates. One Adaline; a Madaline of two hidden "
     "layers of sign units, taught by MRII; the same layers with tanh in place of the sign, taught by gradients.",
     criterion="Both three-layer networks tell at least 95 % of the points apart and the single Adaline less than 75 %; "

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     topic="models",
     claim="One lecture updates w ← w + α (d − y) x with answers d, y of 0 and 1; the other w ← w + y x on a mistake, "
     "with labels −1 and +1, as gradient descent on the perceptron loss max(0, −y (<w, x> + b)). With α = 1 they are "
-    "one rule. (The second one leaves out b ← b + y; and at <w, x> + b = 0 its loss is 0, yet that has to count as "
-    "a mistake, or nothing is ever learned from w = 0.)",
+    "one rule. The second one leaves out b ← b + y; and at <w, x> + b = 0 its loss is 0, yet that has to count as "
+    "a mistake, or nothing is ever learned from w = 0.",
     setting="Points in the plane that a line separates. Three perceptrons see them in the same order from the same "
     "random start: the two rules by hand, and a step along minus the gradient of the loss from the engine. Then "
     "all again from w = 0, and with another rate α.",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     lectures=("waterloo",),
     topic="derivatives",
     claim="For p = w₁ w₂ ⋯ w_d, as a chain v_{j+1} = v_j w_j, forward mode carries dv_j/dw (d numbers) along, reverse "
-    "mode goes back once with dp/dv_j. Both give the gradient, the products of all factors but one. (The printed "
-    "forward algorithm begins with dv₂/dw = e₁ and forgets v₂ = w₁; or it begins at j = 1 with dv₁/dw = 0.)",
+    "mode goes back once with dp/dv_j. Both give the gradient, the products of all factors but one. The printed "
+    "forward algorithm begins with dv₂/dw = e₁ and forgets v₂ = w₁; or it begins at j = 1 with dv₁/dw = 0.",
     setting="Both algorithms as they stand on the slide, by hand, and both modes of the engine; with all factors "
     "different from 0, with one that is 0, and with two. Then arithmetic operations are counted for growing d.",
     criterion="All four gradients are the products without one factor, with zeros too (to 1e-12); the counted "

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     lectures=("notes",),
     topic="derivatives",
     claim="For a loss F₂(F₁(u, θ₁), θ₂) the step of θ₂ is that of a network F₂ alone with input x = F₁(u, θ₁). So a "
-    "fixed distribution of x would spare θ₂ the work of following it: the reason given for batch normalisation. (The "
-    "printed step θ₂ ← θ₂ − (α/m) ∂F₂(x_i, θ₂)/∂θ₂ lacks the sum over the m samples.)",
+    "fixed distribution of x would spare θ₂ the work of following it: the reason given for batch normalisation. The "
+    "printed step θ₂ ← θ₂ − (α/m) ∂F₂(x_i, θ₂)/∂θ₂ lacks the sum over the m samples.",
     setting="Two networks, one on the other, trained together by gradient descent. Beside them F₂ alone, from the same "
     "start, which is given x = F₁(u, θ₁) as its data in each step.",
     criterion="After every step θ₂ is the same in both to 1e-12, while x changes (its mean moves by more than a tenth "
