@@ -52,7 +52,7 @@ class Fit:
         "the worst.",
     ),
     further=(
-        'lab.run("four-fits", units=2)',
+        'lab.run("four-fits", units=1)',
         'lab.run("four-fits", units=6, iterations=400)',
         'lab.run("universal-approximation")',
     ),

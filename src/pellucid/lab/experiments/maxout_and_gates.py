@@ -23,9 +23,9 @@ GATES = {"sigmoid": "GLU", "relu": "ReGLU", "gelu": "GEGLU", "silu": "SwiGLU"}
     "the lecture as ReLU), GEGLU and SwiGLU.",
     setting="The weights of Maxout layers are set by hand; parameters are counted; gated layers with random weights "
     "are compared with the lecture's formulas, and their gradients with finite differences.",
-    criterion="Maxout equals ReLU and leaky ReLU exactly, has exactly k times the parameters with k pieces and a slope "
-    "in every point; each gated layer equals its formula to 1e-12, passes the gradient check for W, V, b and c, and is "
-    "half as wide as its matrix.",
+    criterion="Maxout equals ReLU exactly and leaky ReLU to 1e-12, has exactly k times the parameters with k pieces "
+    "and a slope in every point; each gated layer equals its formula to 1e-12, passes the gradient check for W, V, b "
+    "and c, and is half as wide as its matrix.",
     notice=(
         "With one piece set to 0, Maxout is ReLU; with one piece 0.01 times the other, leaky ReLU.",
         "More pieces make any convex curve of straight lines: |x| with two, nearly x² with five.",
@@ -52,7 +52,7 @@ def maxout_and_gates(pieces: int = 5, leak: float = 0.01, seed: int = 0) -> Outc
     as_relu = layer.predict({"weight": np.hstack([0 * W, W]), "bias": np.hstack([0 * b, b])}, X)
     as_leaky = layer.predict({"weight": np.hstack([leak * W, W]), "bias": np.hstack([leak * b, b])}, X)
     same_relu = bool(np.array_equal(as_relu, np.maximum(s, 0)))
-    same_leaky = bool(np.allclose(as_leaky, np.maximum(leak * s, s), rtol=1e-12, atol=0))
+    same_leaky = bool(np.allclose(as_leaky, np.maximum(leak * s, s), rtol=0, atol=1e-12))
     plain = nn.count_parameters(nn.Dense(4), 6)
     counts = {k: nn.count_parameters(nn.Maxout(4, k), 6) for k in (2, 3, pieces)}
     alive = _always_a_slope(X, seed)

@@ -42,12 +42,12 @@ RECTIFIER = nn.Activation("rectifier", rectifier, learned={"hinge": 0.0, "left":
     ),
     further=(
         'lab.run("own-activation", seed=2)',
-        'lab.run("own-activation", epochs=300)',
+        'lab.run("own-activation", units=4)',
         'lab.run("maxout-and-gates")',
     ),
     knobs={"epochs": "of the small networks", "units": "of their hidden layer", "seed": "of data and weights"},
 )
-def own_activation(epochs: int = 40, units: int = 16, seed: int = 0) -> Outcome:
+def own_activation(epochs: int = 30, units: int = 16, seed: int = 0) -> Outcome:
     recovered, path = recover()
     by_formula = _formulas(seed)
     rng = np.random.default_rng(seed)

@@ -12,6 +12,8 @@ from pellucid.lab import Beside, Outcome, Picture, Table, experiment
 
 NAMES = {"relu": "ReLU", "leaky_relu": "leaky ReLU", "tanh": "tanh", "sigmoid": "sigmoid"}
 COLOURS = dict(zip(NAMES, (figures.BLUE, figures.GREEN, figures.ORANGE, figures.PINK), strict=True))
+Setting = tuple[int, float]
+"""Hidden layers, and the learning rate."""
 
 
 @experiment(
@@ -22,78 +24,105 @@ COLOURS = dict(zip(NAMES, (figures.BLUE, figures.GREEN, figures.ORANGE, figures.
     claim="Networks with ReLU or leaky ReLU converge much faster than those with sigmoid or tanh, for example six "
     "times. The six is from Krizhevsky et al. (2012): a convolutional network with four layers on CIFAR-10, tanh "
     "beside ReLU, to 25 % training error. It is no constant of nature.",
-    setting="Handwritten digits (8 x 8 pixels, standardised), two hidden layers of 64 units, plain SGD with the same "
-    "rate for all, the library's usual initial weights for each activation; the epoch in which the training error "
-    "falls to the target, as a mean over several starts.",
-    criterion="ReLU and leaky ReLU need fewer epochs than tanh, and the sigmoid needs more than twice as many as ReLU. "
-    "The ratios are reported; no factor is promised.",
+    setting="Handwritten digits (8 x 8 pixels, standardised), hidden layers of 64 units, plain SGD; several depths and "
+    "rates, the same for all activations, with the library's usual initial weights for each. Counted is the epoch in "
+    "which the training error falls to the target, as a mean over several starts.",
+    criterion="In every setting the sigmoid needs more than twice as many epochs as ReLU, and as leaky ReLU. For tanh "
+    "the ratios are reported and not judged: no factor is promised, and the verdict says on which side of 1 they lie.",
     notice=(
-        "With weights that suit tanh, the advantage over tanh is small here; over the sigmoid it is large.",
-        "ReLU and leaky ReLU are hardly to be told apart: few units are dead in so small a network.",
-        "A sigmoid of 0 is 0.5 and its slope is 0.25 at most, so each layer makes gradients smaller.",
+        "The part of the claim on tanh is not confirmed here: with initial weights that suit it, and inputs around 0, "
+        "tanh is about as fast as ReLU, and in some settings faster.",
+        "So a single setting proves little: look at all rows of the table, not at the one that one likes.",
+        "ReLU and leaky ReLU are hardly to be told apart.",
+        "A sigmoid of 0 is 0.5 and its slope is 0.25 at most, so each layer makes gradients smaller: depth hurts it "
+        "most.",
         "Where a run does not reach its target, the last epoch counts: the true ratio is larger still.",
     ),
     further=(
-        'lab.run("relu-speed", rate=0.1)',
-        'lab.run("relu-speed", depth=4)',
+        'lab.run("relu-speed", error=0.25)',
+        'lab.run("relu-speed", depths=(1, 3, 6))',
         'lab.run("relu-speed", full=True)',
     ),
     knobs={
-        "rate": "of plain SGD",
+        "rates": "of plain SGD",
+        "depths": "numbers of hidden layers",
         "error": "the training error to be reached",
         "epochs": "at most",
-        "depth": "hidden layers of 64 units",
         "starts": "random starts of each network",
         "rows": "training images, of 1,797",
     },
-    full={"rows": 1797, "epochs": 200, "starts": 5},
+    full={"rates": (0.01, 0.03, 0.1), "rows": 1797, "epochs": 100, "starts": 4},
 )
 def relu_speed(
-    rate: float = 0.02, error: float = 0.25, epochs: int = 50, depth: int = 2, starts: int = 2, rows: int = 500
+    rates: tuple[float, ...] = (0.03, 0.1),
+    depths: tuple[int, ...] = (2, 4),
+    error: float = 0.1,
+    epochs: int = 20,
+    starts: int = 2,
+    rows: int = 400,
 ) -> Outcome:
     X, y = load_digits(return_X_y=True)
     X = ((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9))[:rows]
     y = y[:rows]
-    curves: dict[str, list[Any]] = {name: [] for name in NAMES}
-    for name in NAMES:
-        for seed in range(starts):
-            model = Model(nn.mlp((64,) * depth, 10, activation=name), "cross_entropy", optim.SGD(rate), ["accuracy"])
-            stop = [lambda run: run.stop("reached") if run.logs["val_accuracy"] >= 1 - error else None]
-            history = model.fit(
-                X, y, epochs=epochs, batch_size=32, seed=seed, validation=(X, y), callbacks=stop, verbose=False
-            )
-            curves[name].append(1 - np.array(history["val_accuracy"]))
-    reached = {name: all(run[-1] <= error for run in runs) for name, runs in curves.items()}
-    needed = {name: float(np.mean([crossing(run, error) for run in runs])) for name, runs in curves.items()}
-    ratios = {name: needed[name] / needed["relu"] for name in NAMES}
+    settings: list[Setting] = [(depth, rate) for depth in depths for rate in rates]
+    curves = {
+        (name, setting): [errors_of(name, setting, X, y, error, epochs, seed) for seed in range(starts)]
+        for setting in settings
+        for name in NAMES
+    }
+    needed = {key: float(np.mean([crossing(run, error) for run in runs])) for key, runs in curves.items()}
+    reached = {key: all(run[-1] <= error for run in runs) for key, runs in curves.items()}
+    ratios = {name: [needed[name, s] / needed["relu", s] for s in settings] for name in NAMES}
+    over_leaky = [needed["sigmoid", s] / needed["leaky_relu", s] for s in settings]
 
-    passed = needed["relu"] < needed["tanh"] and needed["leaky_relu"] < needed["tanh"] and ratios["sigmoid"] > 2
-    least = "" if reached["sigmoid"] else "at least "
+    passed = min(ratios["sigmoid"]) > 2 and min(over_leaky) > 2
+    least = "" if all(reached["sigmoid", s] for s in settings) else "at least "
     return Outcome(
         passed,
-        f"To {error:.0%} training error ReLU needs {needed['relu']:.1f} epochs, leaky ReLU {needed['leaky_relu']:.1f}, "
-        f"tanh {needed['tanh']:.1f} ({ratios['tanh']:.1f} times), sigmoid {least}{needed['sigmoid']:.1f} "
-        f"({ratios['sigmoid']:.1f} times).",
-        {"epochs": needed, "ratios": ratios, "reached": reached},
+        f"For the sigmoid{' and tanh' if min(ratios['tanh']) > 1 else ', not for tanh'}: to {error:.0%} training error "
+        f"the sigmoid needs {least}{min(ratios['sigmoid']):.1f} to {max(ratios['sigmoid']):.1f} times as many epochs "
+        f"as ReLU, over {len(settings)} settings; tanh needs {min(ratios['tanh']):.2f} to {max(ratios['tanh']):.2f} "
+        f"times as many, so that ReLU is {_side(ratios['tanh'])} than tanh here; leaky ReLU "
+        f"{min(ratios['leaky_relu']):.2f} to {max(ratios['leaky_relu']):.2f} times.",
+        {"settings": settings, "ratios": ratios, "epochs": needed, "reached": reached},
         (
-            Beside("tanh over ReLU (the lecture: a convolutional network)", "6", ratios["tanh"]),
-            Beside("sigmoid over ReLU", "6", ratios["sigmoid"]),
+            Beside("tanh over ReLU (the lecture: one convolutional network)", "6", _span(ratios["tanh"])),
+            Beside("sigmoid over ReLU", "6", _span(ratios["sigmoid"])),
         ),
         (
             Table(
-                f"Epochs to {error:.0%} training error",
-                ("activation", "epochs", "times ReLU", "every start got there"),
-                [(NAMES[name], needed[name], ratios[name], reached[name]) for name in NAMES],
+                f"Epochs to {error:.0%} training error (> : not every start got there)",
+                ("hidden layers", "rate", *NAMES.values(), "tanh / ReLU", "sigmoid / ReLU"),
+                [
+                    (
+                        *setting,
+                        *(f"{'' if reached[name, setting] else '> '}{needed[name, setting]:.2f}" for name in NAMES),
+                        ratios["tanh"][i],
+                        ratios["sigmoid"][i],
+                    )
+                    for i, setting in enumerate(settings)
+                ],
             ),
         ),
         (
             Picture(
                 "errors",
-                "Training error after each epoch of one start, until the target (dashed) is reached.",
-                lambda: _draw({name: runs[0] for name, runs in curves.items()}, error),
+                "Training error after each epoch, one start of each setting, until the target (dashed) is reached. "
+                "ReLU, leaky ReLU and tanh run close together; the sigmoid lags far behind.",
+                lambda: _draw({key: runs[0] for key, runs in curves.items()}, settings, error),
             ),
         ),
     )
+
+
+def errors_of(name: str, setting: Setting, X: Any, y: Any, target: float, epochs: int, seed: int) -> Any:
+    """The training error after every epoch, until the target is reached."""
+    depth, rate = setting
+    net = nn.mlp((64,) * depth, 10, activation=name)
+    model = Model(net, "cross_entropy", optim.SGD(rate), ["accuracy"], engine="native")
+    stop = [lambda run: run.stop("reached") if run.logs["val_accuracy"] >= 1 - target else None]
+    history = model.fit(X, y, epochs=epochs, batch_size=32, seed=seed, validation=(X, y), callbacks=stop, verbose=False)
+    return 1 - np.array(history["val_accuracy"])
 
 
 def crossing(errors: Any, target: float) -> float:
@@ -105,16 +134,26 @@ def crossing(errors: Any, target: float) -> float:
     return float(k - 1 + (before[k - 1] - target) / (before[k - 1] - before[k]))
 
 
-def _draw(curves: dict[str, Any], target: float) -> Any:
-    ax = figures.axes(size=(7.0, 3.8))
-    for (name, errors), mark in zip(curves.items(), figures.MARKERS, strict=False):
-        epochs = np.arange(1, len(errors) + 1)
-        ax.plot(epochs, errors, f"{mark}-", color=COLOURS[name], markersize=4, label=NAMES[name])
-    ax.axhline(target, color=figures.INK, linewidth=1, linestyle="--")
-    ax.set(
-        xscale="log", xlabel="epoch (logarithmic)", ylabel="training error", title="Who gets there first", ylim=(0, 1)
-    )
-    ax.set_xticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
-    ax.minorticks_off()
-    ax.legend(frameon=False, loc="lower left")
-    return figures.figure_of(ax)
+def _side(ratios: list[float]) -> str:
+    if min(ratios) > 1:
+        return "faster"
+    return "slower" if max(ratios) < 1 else "neither faster nor slower throughout"
+
+
+def _span(ratios: list[float]) -> str:
+    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def _draw(curves: dict[tuple[str, Setting], Any], settings: list[Setting], target: float) -> Any:
+    axes = figures.grid(len(settings), (3.6, 2.9), columns=2, who="relu-speed")
+    for ax, setting in zip(axes, settings, strict=True):
+        figures.plain(ax)
+        for name, mark in zip(NAMES, figures.MARKERS, strict=False):
+            errors = curves[name, setting]
+            epochs = np.arange(1, len(errors) + 1)
+            ax.plot(epochs, errors, f"{mark}-", color=COLOURS[name], markersize=4, label=NAMES[name])
+        ax.axhline(target, color=figures.INK, linewidth=1, linestyle="--")
+        ax.set(title=f"{setting[0]} hidden layers, rate {setting[1]:g}", ylim=(0, 1), xlabel="epoch")
+    axes[0].legend(frameon=False, loc="upper right")
+    axes[0].set_ylabel("training error")
+    return figures.figure_of(axes)
