@@ -33,7 +33,7 @@ def test_the_command_line():
     assert demo.stdout.count("✓") == 4
     wrong = run("demonstrate")
     assert wrong.returncode == 2
-    assert "invalid choice" in wrong.stderr
+    assert "No such command" in wrong.stderr
 
 
 def test_every_requirement_has_a_lowest_version_and_tests_that_run_with_it():
