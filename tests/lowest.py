@@ -15,9 +15,9 @@ PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 EXTRAS = ("symbolic", "optuna", "plot", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
-COMPANIONS = {"pyparsing": "3.1.2"}
-"""Packages that ours bring with them, as old as those: newer ones warn of how matplotlib uses them, and warnings are
-errors in the tests."""
+COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
+"""Packages that ours bring with them, as old as those: newer ones warn of how matplotlib and typer use them, and
+warnings are errors in the tests."""
 
 CASES: dict[str, tuple[str, ...]] = {
     "numpy": ("graph/test_primitives.py", "graph/test_numpy_api.py", "engine/test_numpy.py"),

@@ -15,8 +15,8 @@ FOLDER = Path(__file__).parents[1] / "fixtures" / "schema1"
 
 
 NORMALISED_AWAY = ("hidden1.bias",)
-"""Batch normalisation takes this bias away again: its gradient is rounding alone, which Adam makes steps of. They differ
-from one processor to the next, and change no prediction."""
+"""Batch normalisation takes this bias away again: its gradient is rounding alone, which Adam makes steps of. They
+differ from one processor to the next, and change no prediction."""
 
 
 @pytest.fixture(scope="module")

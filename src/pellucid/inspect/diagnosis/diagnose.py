@@ -112,6 +112,7 @@ def gathered(
     if validation is not None:
         if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
             raise TypeError("diagnose: validation is a pair (X, y) of rows that the model was not trained on")
+        refuse_other_rows(X, *validation[:2])
         try:
             other, more = cleaned(model, validation[0], validation[1])
             held = None if other is None else (other.X, other.y)
@@ -119,6 +120,19 @@ def gathered(
         except (ValueError, TypeError):  # rows that do not fit: judged without them
             held = None
     return it, held, found
+
+
+def refuse_other_rows(X: Any, others: Any, labels: Any) -> None:
+    """Validation rows have the columns of the others, and a target each."""
+    shapes = [np.shape(rows) for rows in (X, others)]
+    if shapes[0][1:] != shapes[1][1:]:
+        raise ValueError(
+            f"diagnose: X has shape {shapes[0]} and validation rows {shapes[1]}: the columns must be the same"
+        )
+    if np.shape(labels)[:1] != shapes[1][:1]:
+        raise ValueError(
+            f"diagnose: validation has {len(others)} rows and {len(labels)} targets: they must be the same samples"
+        )
 
 
 def cleaned(model: Any, X: Any, y: Any) -> tuple[Subject | None, list[Finding]]:

@@ -114,15 +114,21 @@ def duplicate(e: Evidence) -> list[Finding]:
 
 
 def _accident(a: Any, b: Any, columns: int) -> bool:
-    """Could columns of two values agree by chance, or are they the two sides of one yes and no?"""
+    """Could columns of one value but for few rows agree by chance, or are they the two sides of one yes and no?"""
     values, counts = np.unique(a, return_counts=True)
-    if len(values) != 2:
-        return len(values) < 2
-    if np.corrcoef(a, b)[0, 1] < 0:
+    if len(values) < 2:
+        return True
+    if len(values) == 2 and np.corrcoef(a, b)[0, 1] < 0:
         return True  # one-hot codes of two categories
-    n, k = len(a), int(counts.min())
+    n, k = len(a), int(len(a) - counts.max())  # rows that are not as most
+    if len(values) > 2 and k > FEW_ROWS:
+        return False
     chance = math.lgamma(k + 1) + math.lgamma(n - k + 1) - math.lgamma(n + 1)  # log 1 / (n over k)
     return chance + math.log(columns * columns / 2) > math.log(1e-3)
+
+
+FEW_ROWS = 5
+"""So few rows that hold several values may agree as easily as if they held one."""
 
 
 def scale(e: Evidence) -> list[Finding]:

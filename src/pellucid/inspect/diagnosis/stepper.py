@@ -15,6 +15,8 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.work import threads_for
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
@@ -110,7 +112,8 @@ def trained(
     work: Interpreted | Compiled | None = None
     if compiled:
         with suppress(CannotCompile):  # a machine that cannot do what that of the fit could
-            work = Compiled(graph, state, rows, orders, size, given, checked=trainer.ours)
+            threads = threads_for(graph, {"n": size}, model.threads or default_threads())
+            work = Compiled(graph, state, rows, orders, size, given, threads=threads, checked=trainer.ours)
     work = work or Interpreted(graph, state, rows, orders, size, given)
     step, sound = 0, True
     for halt in sorted({*halts, steps} - {0}):
@@ -153,15 +156,24 @@ class Interpreted:
 
 
 class Compiled:
-    """The same by the native engine, on one thread."""
+    """The same by the native engine, on as many threads as the fit: they have kernels of their own."""
 
     def __init__(
-        self, graph: Graph, state: list[Any], rows: Rows, orders: Any, size: int, given: list[Any], *, checked: bool
+        self,
+        graph: Graph,
+        state: list[Any],
+        rows: Rows,
+        orders: Any,
+        size: int,
+        given: list[Any],
+        *,
+        threads: int,
+        checked: bool,
     ) -> None:
         from pellucid.engine.native.stepper import stepper
         from pellucid.train.loop.native_steps import roles
 
-        self.machine = stepper(graph, roles(graph, checked=checked), size, threads=1)
+        self.machine = stepper(graph, roles(graph, checked=checked), size, threads)
         self.machine.load(state)
         self.machine.feed((rows.X, rows.y))
         self.orders = orders

@@ -189,7 +189,7 @@ def _decayed(e: Evidence, way: Ways, measured: dict[str, float | int | str], fig
     rates = e.curve.rates
     if not isinstance(e.model.optimizer.rule.lr, Schedule) or not len(rates) or rates[-1] > 0.1 * e.rate:
         return []
-    if not (e.behind.beyond(WORTH) and way.same.beyond(WORTH) and way.outside.beyond(0.5 * WORTH)):
+    if not way.same.beyond(WORTH) or way.outside.size < (0.5 * WORTH if e.behind.beyond(0.03, 2.0) else 3.0 * WORTH):
         return []
     measured = {**measured, "rate at the end": float(rates[-1]), "behind": e.behind.size}
     return [

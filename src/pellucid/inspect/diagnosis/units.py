@@ -114,9 +114,12 @@ def _into(model: Model, name: str) -> Any:
 
 
 def _copies(ways: Any) -> int:
-    """Columns that are there more than once."""
-    size = max(float(np.abs(ways).max()), 1e-30)
-    _, counts = np.unique(np.round(ways / (1e-5 * size)).astype(np.int64), axis=1, return_counts=True)
+    """Columns that are there more than once: compared row by row in the usual size of that row, for a few units that
+    have exploded would make all others look alike."""
+    size = np.median(np.abs(ways), axis=1, keepdims=True)
+    size = np.where(size > 0, size, np.maximum(np.abs(ways).max(axis=1, keepdims=True), 1e-30))
+    rounded = np.round(np.clip(ways / (1e-5 * size), -1e15, 1e15)).astype(np.int64)
+    _, counts = np.unique(rounded, axis=1, return_counts=True)
     return int(np.sum(counts[counts > 1]))
 
 
