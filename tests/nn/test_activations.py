@@ -249,7 +249,7 @@ def soboleva_slope(x, g, a, b, c, d):
 
 
 LAMBDA, ALPHA = 1.0507009873554805, 1.6732632423543772
-WRITTEN = {  # the cell g'(x) of the table, and the same in NumPy; g is the value
+WRITTEN: dict[str, Any] = {  # the cell g'(x) of the table, and the same in NumPy; g is the value
     "1": lambda x, g: np.ones_like(x),
     "0": lambda x, g, threshold: np.zeros_like(x),
     "1 (by decree)": lambda x, g, threshold: np.ones_like(x),
