@@ -33,7 +33,7 @@ COMPILED = list(product(("relu", "gelu", *OWN), ("cross_entropy", "squared_error
 ACTIVATIONS = sorted({record.name for record in nn.ACTIVATIONS.values()} - {"straight_through_step"})
 RULES = sorted(set(optim.RULES))
 TARGETS: dict[str, Callable[[np.random.Generator, int], Any]] = {
-    **dict.fromkeys(("cross_entropy", "focal"), lambda rng, n: rng.integers(0, 3, n)),
+    **dict.fromkeys(("cross_entropy", "brier", "focal"), lambda rng, n: rng.integers(0, 3, n)),
     **dict.fromkeys(("hinge", "squared_hinge", "perceptron"), lambda rng, n: rng.choice([-1, 1], n)),
     "binary_cross_entropy": lambda rng, n: rng.integers(0, 2, n),
     "multilabel": lambda rng, n: rng.integers(0, 2, (n, 2)),

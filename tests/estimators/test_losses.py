@@ -64,7 +64,7 @@ def test_a_loss_of_ones_own() -> None:
     assert classifier(loss=focal, max_iter=60, learning_rate_init=0.01).fit(X, y).score(X, y) > 0.6
 
 
-@pytest.mark.parametrize("loss", ["focal", nn.loss("focal", gamma=3.0), "log_loss"])
+@pytest.mark.parametrize("loss", ["brier", "focal", nn.loss("focal", gamma=3.0), "log_loss"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_losses_of_classes(loss: Any, classes: int) -> None:
     target = np.minimum(y, classes - 1)

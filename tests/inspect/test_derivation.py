@@ -298,7 +298,7 @@ def test_batch_normalisation_shows_its_statistics_and_sums_over_the_batch():
     z = d.z["hidden1"]
     u = (z - z.mean(0)) / np.sqrt(z.var(0) + 1e-5)
     D = d.trace.adjoints["hidden1.norm"]
-    assert_allclose(d.gradient["hidden1.norm.scale"], (u * D).mean(0), atol=1e-12)  # summed over the batch: P04
+    assert_allclose(d.gradient["hidden1.norm.scale"], (u * D).mean(0), atol=1e-12)  # summed over the batch
     assert_allclose(d.gradient["hidden1.norm.shift"], D.mean(0), atol=1e-12)
     formula = (D - D.mean(0) - u * (D * u).mean(0)) / np.sqrt(z.var(0) + 1e-5)
     assert_allclose(d.delta["hidden1"], formula, atol=1e-12)

@@ -210,6 +210,23 @@ def test_why_units_died():
     assert by_bias.layer == "hidden1"
 
 
+def test_the_lectures_advice_on_sigmoids_in_hidden_layers():
+    model, X, y = fitted(nn.mlp((8,), 1, activation="sigmoid"), rule=optim.Adam(0.05))
+    (note,) = [finding for finding in diagnose(model, X, y) if finding.code == "not-zero-centred"]
+    assert (note.severity, note.layer) == ("note", "hidden1")
+    assert float(note.measured["means over deviations"]) > 1.0
+    assert '"tanh"' in note.remedy
+    assert '"relu"' in note.remedy
+
+
+def test_the_lectures_cures_of_dead_and_saturated_units():
+    dead = diagnose(*fitted(nn.mlp((16,), 1, bias=-20.0)))["dead-units"]
+    assert 'activation="leaky_relu", bias=0.01' in dead.remedy
+    tanh = nn.mlp((16, 16), 1, activation="tanh", init=nn.normal(8.0))
+    saturated = diagnose(*fitted(tanh, epochs=4))["saturated-units"]
+    assert 'activation="relu", init="auto")   # or norm="batch"' in saturated.remedy
+
+
 def test_statistics_that_were_never_learned_are_mended():
     X, y = waves()
     model, _, _ = fitted(nn.mlp((16,), 1, norm=nn.BatchNorm(momentum=0.0)), data=(3.0 * X, y))

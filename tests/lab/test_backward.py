@@ -22,7 +22,7 @@ def random_layers(*sizes):
     return Layers(tuple(RNG.normal(size=s) for s in shapes), tuple(RNG.normal(size=m) for m, _ in shapes))
 
 
-# D14 to D19
+# whole passes
 
 
 def test_all_algorithms_agree_with_the_engine_for_depths_2_to_10():
@@ -66,7 +66,7 @@ def test_against_the_derivative_of_the_definition(activation):
 
 
 def test_the_printed_index_of_the_slope_does_not_fit():
-    """Three slides take the slope of layer i behind g W_i: its size is that of another layer (P09)."""
+    """Three slides take the slope of layer i behind g W_i: its size is that of another layer."""
     layers = random_layers(3, 4, 5, 2)
     scores, _ = backward.forward(layers, RNG.normal(size=3))
     g = RNG.normal(size=(1, 2)) @ layers.W[2]
@@ -77,7 +77,7 @@ def test_single_sample_tells_its_six_steps():
     layers = random_layers(3, 4, 2)
     result = backward.single_sample(layers, RNG.normal(size=3), np.array([1.0, 0.0]), 0.1)
     assert [text[:2] for text, _ in result.lines if text[0].isdigit()] == ["1.", "2.", "3.", "4.", "5.", "6."]
-    assert result.gradients.b[0].shape == (4,)  # m numbers, not d (P17)
+    assert result.gradients.b[0].shape == (4,)  # m numbers, not d
     assert "∂J/∂W2 = gᵀ hᵀ + 2λ W2" in str(result)
     with pytest.raises(ShapeError, match="2 layers, got 3"):
         backward.single_sample(random_layers(3, 4, 4, 2), np.ones(3), np.ones(2))
@@ -116,7 +116,7 @@ def test_layers_are_checked_and_named():
     assert_allclose(layers.named(["out"])["out.weight"], layers.W[0].T)
 
 
-# D12, D13
+# Jacobians and lines of the algorithm
 
 
 def test_jacobians_of_an_affine_map_and_a_relu():
@@ -147,7 +147,7 @@ def test_the_lines_of_the_backpropagation_algorithm():
     assert result.lines[0][1].shape == (2, 6)  # the bias is the last column
 
 
-# R09
+# biases as weights, momentum as extrapolation
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])

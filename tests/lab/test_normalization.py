@@ -25,6 +25,11 @@ def test_conditioning():
     X = np.random.default_rng(0).normal([100, 0.1], [1, 5], (300, 2))
     raw, standardised = lab.conditioning(X)
     assert raw > 1e3 * standardised
+    A = np.column_stack([X, np.ones(300)])
+    assert raw == pytest.approx(np.linalg.cond(A.T @ A / 300), rel=1e-6)
+    one, other = ((X - X.mean(0)) / X.std(0)).T
+    r = abs(np.mean(one * other))  # standardised inputs have the Hessian [[1, r, 0], [r, 1, 0], [0, 0, 1]]
+    assert standardised == pytest.approx((1 + r) / (1 - r), rel=1e-9)
 
 
 def test_boundaries():

@@ -13,6 +13,7 @@ def target(loss: str, n: int, rng: np.random.Generator) -> np.ndarray:
     """Two outputs (three classes) where the loss allows it."""
     return {
         "cross_entropy": rng.integers(0, 3, n),
+        "brier": rng.integers(0, 3, n),
         "focal": rng.integers(0, 3, n),
         "binary_cross_entropy": rng.integers(0, 2, n),
         "multilabel": rng.integers(0, 2, (n, 2)),

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import special
 from scipy.integrate import quad
 
 import pellucid as pel
@@ -233,6 +234,64 @@ def test_known_gains():
     assert_allclose(nn.activation("leaky_relu").with_(alpha=0.5).gain, (2 / 1.25) ** 0.5)
 
 
+def phi(x):
+    return np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+
+
+def gelu_tanh_slope(x):
+    u, du = (2 / np.pi) ** 0.5 * (x + 0.044715 * x**3), (2 / np.pi) ** 0.5 * (1 + 3 * 0.044715 * x**2)
+    return (1 + np.tanh(u)) / 2 + x * (1 - np.tanh(u) ** 2) * du / 2
+
+
+def soboleva_slope(x, g, a, b, c, d):
+    D = np.exp(c * x) + np.exp(-d * x)
+    return (a * np.exp(a * x) + b * np.exp(-b * x)) / D - g * (c * np.exp(c * x) - d * np.exp(-d * x)) / D
+
+
+LAMBDA, ALPHA = 1.0507009873554805, 1.6732632423543772
+WRITTEN: dict[str, Any] = {  # the cell g'(x) of the table, and the same in NumPy; g is the value
+    "1": lambda x, g: np.ones_like(x),
+    "0": lambda x, g, threshold: np.zeros_like(x),
+    "1 (by decree)": lambda x, g, threshold: np.ones_like(x),
+    "g(x) (1 - g(x))": lambda x, g: g * (1 - g),
+    "1 - g(x)²": lambda x, g: 1 - g**2,
+    "(a eᵃˣ + b e⁻ᵇˣ) / D - g(x) (c eᶜˣ - d e⁻ᵈˣ) / D": soboleva_slope,
+    "1 / (1 + |x|)²": lambda x, g: 1 / (1 + abs(x)) ** 2,
+    "1/6 if |x| < 3, else 0": lambda x, g: np.where(abs(x) < 3, 1 / 6, 0),
+    "1 if |x| < 1, else 0": lambda x, g: np.where(abs(x) < 1, 1, 0),
+    "0 if x ≤ 0, 1 if x > 0": lambda x, g: np.where(x <= 0, 0, 1),
+    "α if x ≤ 0, 1 if x > 0": lambda x, g, alpha: np.where(x <= 0, alpha, 1),
+    "α eˣ if x ≤ 0, 1 if x > 0": lambda x, g, alpha: np.where(x <= 0, alpha * np.exp(x), 1),
+    "λ α eˣ if x ≤ 0, λ if x > 0": lambda x, g: np.where(x <= 0, LAMBDA * ALPHA * np.exp(x), LAMBDA),
+    "e^(x/α) if x ≤ 0, 1 if x > 0": lambda x, g, alpha: np.where(x <= 0, np.exp(x / alpha), 1),
+    "1 if 0 < x < 6, else 0": lambda x, g: np.where((x > 0) & (x < 6), 1, 0),
+    "2 max(0, x)": lambda x, g: 2 * np.maximum(0, x),
+    "σ(x)": lambda x, g: special.expit(x),
+    "σ(-x)": lambda x, g: special.expit(-x),
+    "Φ(x) + x φ(x)": lambda x, g: special.ndtr(x) + x * phi(x),
+    "(1 + tanh u) / 2 + x (1 - tanh² u) u'(x) / 2": lambda x, g: gelu_tanh_slope(x),
+    "(1 + e⁻ˣ + x e⁻ˣ) / (1 + e⁻ˣ)²": lambda x, g: (1 + np.exp(-x) + x * np.exp(-x)) / (1 + np.exp(-x)) ** 2,
+    "σ(β x) + β x σ(β x) (1 - σ(β x))": lambda x, g, beta: (
+        special.expit(beta * x) + beta * x * special.expit(beta * x) * (1 - special.expit(beta * x))
+    ),
+    "tanh s + x σ(x) (1 - tanh² s), s = ln(1 + eˣ)": lambda x, g: (
+        np.tanh(np.log(1 + np.exp(x))) + x * special.expit(x) * (1 - np.tanh(np.log(1 + np.exp(x))) ** 2)
+    ),
+    "0 if x ≤ -3, 1 if x ≥ 3, else (2x + 3) / 6": lambda x, g: np.where(
+        x <= -3, 0, np.where(x >= 3, 1, (2 * x + 3) / 6)
+    ),
+    "(cos(x) - g(x)) / x, 0 at 0": lambda x, g: np.where(x == 0, 0, (np.cos(x) - g) / np.where(x == 0, 1, x)),
+}
+
+
+@each
+def test_the_derivative_that_is_written_is_the_derivative(record):
+    """The cell g'(x), read as a program, at points and at the kinks, where it says which value is used."""
+    x = np.unique([-6.5, -3.0, -2.2, -1.0, -0.7, -0.3, 0.0, 0.3, 0.5, 1.0, 1.7, 3.0, 4.1, 6.0, 6.5, *record.kinks])
+    written = WRITTEN[record.derivative](x, record(x), **record.parameters, **record.learned)
+    assert_allclose(slope(record, x), written, rtol=1e-11, atol=1e-14)
+
+
 @every
 def test_record_is_complete(record):
     assert record.formula
@@ -289,6 +348,16 @@ def test_leaky_is_a_maximum():
     for alpha in (0.01, 0.1):
         f = nn.activation("leaky_relu").with_(alpha=alpha)
         assert_array_equal(f(POINTS), np.maximum(alpha * POINTS, POINTS))
+
+
+def test_leaky_beyond_one_is_no_maximum():
+    """The slope on the left is still alpha, as PReLU may learn it; the lectures' max(2x, x) would double the right."""
+    x = np.array([-3.0, -1.0, 0.0, 1.0, 3.0])
+    f = nn.LeakyReLU(2.0).activation
+    assert_array_equal(f(x), [-6, -2, 0, 1, 3])
+    assert_array_equal(np.maximum(2 * x, x), [-3, -1, 0, 2, 6])
+    assert_array_equal(slope(f, x), [2, 2, 2, 1, 1])
+    assert_allclose(f.gain, (2 / 5) ** 0.5)
 
 
 def test_prelu_learns_its_slope():

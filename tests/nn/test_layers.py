@@ -78,6 +78,37 @@ def test_summary_is_the_dimension_table():
     assert found.count == 3 * 5 + 5 + 5 * 4 + 4 + 4 * 2 + 2 == nn.count_parameters(nn.mlp((5, 4), 2), X)
 
 
+def test_the_ten_layers_of_the_lecture():
+    """500 nodes in each layer, tanh, Xavier: the input does not count, the output does."""
+    net = nn.mlp((500,) * 9, 500, activation="tanh", init="xavier", output_init="xavier")
+    shown = nn.summary(net, 500)
+    assert (shown.layers, shown.count) == (10, 10 * (500 * 500 + 500))
+    params = net.initialize(500).params
+    assert [p.shape for name, p in params.items() if name.endswith("weight")] == [(500, 500)] * 10
+    assert [p.shape for name, p in params.items() if name.endswith("bias")] == [(500,)] * 10
+    assert [name for name, part in net.children if isinstance(part, nn.Activate)] == [
+        f"hidden{i}.activation" for i in range(1, 10)
+    ]
+    assert_allclose([p.std() for p in params.values() if p.ndim == 2], 500**-0.5, rtol=0.01)
+    X = np.random.default_rng(0).normal(size=(20, 500))
+    assert net.predict(params, X).shape == (20, 500)
+
+
+def test_a_batch_is_its_rows_one_by_one():
+    """The bias is broadcast: as if it stood in every row. So its gradient is a sum over rows."""
+    net = nn.mlp((4, 3), 2, activation="tanh", bias=nn.normal(1.0))
+    p, X = net.initialize(5).params, np.random.default_rng(0).normal(size=(7, 5))
+    together = net.predict(p, X)
+    assert_allclose(together, np.concatenate([net.predict(p, x[None]) for x in X]), rtol=1e-14)
+    h = np.tanh(np.tanh(X @ p["hidden1.weight"] + np.tile(p["hidden1.bias"], (7, 1))) @ p["hidden2.weight"]
+                + np.tile(p["hidden2.bias"], (7, 1)))  # fmt: skip
+    assert_allclose(together, h @ p["output.weight"] + np.tile(p["output.bias"], (7, 1)), rtol=1e-14)
+    columns = p["output.weight"].T @ h.T + np.tile(p["output.bias"][:, None], 7)  # the lectures' samples as columns
+    assert_allclose(together, columns.T, rtol=1e-14)
+    gradient = pel.grad(lambda p: np.sum(net.predict(p, X)))(p)
+    assert_allclose(gradient["output.bias"], [7, 7])
+
+
 def test_collapse_of_linear_parts():
     net = nn.Sequential(
         nn.Dense(7), "identity", nn.Dense(5), nn.Dense(4), "tanh", nn.Dense(3, scaling="ntk"), nn.Dense(2, bias=None)

@@ -45,6 +45,12 @@ def cross_entropy(s, y, smoothing=0):
     return -mp.fsum(a * mp.log(b) for a, b in zip(q, p, strict=True))
 
 
+def brier(s, y):
+    p = softmax(s)
+    q = [int(j == y) for j in range(len(s))] if np.ndim(y) == 0 else list(y)
+    return mp.fsum((a - b) ** 2 for a, b in zip(p, q, strict=True))
+
+
 def focal(p, gamma, alpha=1):
     return -alpha * (1 - p) ** gamma * mp.log(p)
 
@@ -123,6 +129,8 @@ CASES = [
     make("cross_entropy", 4, classes, cross_entropy),
     make("cross_entropy", 4, classes, lambda s, y: cross_entropy(s, y, 0.1), smoothing=0.1),
     make("cross_entropy", 3, special.softmax(real_rows, axis=1), cross_entropy),
+    make("brier", 4, classes, brier),
+    make("brier", 3, special.softmax(real_rows, axis=1), brier),
     make("binary_cross_entropy", 1, bits, average(binary)),
     make("binary_cross_entropy", 1, bits, average(lambda s, y: binary(s, y, 0.2)), smoothing=0.2),
     make("multilabel", 3, bit_rows, average(binary)),
@@ -276,6 +284,7 @@ def best_scores(which, y, k):
         ("poisson", 3, count_rows, count_rows.mean(0)),
         ("gamma", 3, size_rows, size_rows.mean(0)),
         ("cross_entropy", 4, [0, 1, 1, 2, 3, 3, 3, 3], np.array([1, 2, 1, 4]) / 8),
+        ("brier", 4, [0, 1, 1, 2, 3, 3, 3, 3], np.array([1, 2, 1, 4]) / 8),
         ("binary_cross_entropy", 1, [0, 1, 1, 1], 0.75),
         ("multilabel", 2, [[0, 1], [1, 1], [0, 1], [0, 0]], [0.25, 0.75]),
     ],
@@ -338,6 +347,20 @@ def test_the_gradient_is_p_minus_y():
         slope = pel.grad(lambda s, y=y: loss("cross_entropy")(s, y))(s)
         assert_allclose(slope, -(np.eye(k)[y] - special.softmax(s, axis=1)) / n, rtol=0, atol=1e-12)
         assert_allclose(slope, pel.numerical_grad(lambda s, y=y: loss("cross_entropy")(s, y), s), atol=1e-8)
+
+
+def test_squared_loss_on_probabilities():
+    """The first lecture's ‖p - y‖², beside its -log p_y: they rank alike, and differ in what a bad row teaches."""
+    s, y = np.array([[0.0, 1.0, 3.0]]), np.array([1])
+    p = special.softmax(s[0])
+    assert_allclose(loss("brier")(s, y), np.sum((p - [0, 1, 0]) ** 2), rtol=1e-14)
+    assert_allclose(loss("log_loss")(s, y), -np.log(p[1]), rtol=1e-14)
+    jacobian = np.diag(p) - np.outer(p, p)
+    assert_allclose(pel.grad(lambda s: loss("brier")(s, y))(s)[0], 2 * jacobian @ (p - [0, 1, 0]), rtol=1e-12)
+    wrong = np.array([[20.0, 0.0, 0.0]])  # sure, and wrong: the log-loss pulls with 1, the square with nothing
+    assert np.abs(pel.grad(lambda s: loss("log_loss")(s, y))(wrong)).max() > 0.99
+    assert np.abs(pel.grad(lambda s: loss("brier")(s, y))(wrong)).max() < 1e-7
+    assert loss("brier")(wrong, y) <= 2.0
 
 
 def test_half_squared_error_has_delta_prediction_minus_target():

@@ -52,7 +52,34 @@ def test_first_steps_by_hand():  # at w = 0 every point is a mistake
     for x_i, y_i in zip(X, (y + 1) // 2, strict=True):
         out = float(w01 @ x_i + b01 > 0)
         w01, b01 = w01 + (y_i - out) * x_i, b01 + (y_i - out)
-    assert np.array_equal(nn.Perceptron().fit(X, (y + 1) // 2, epochs=1).predict(X), np.where(X @ w01 + b01 > 0, 1, -1))
+    again = nn.Perceptron().fit(X, (y + 1) // 2, epochs=1)
+    assert np.array_equal(again.weight, w01)
+    assert again.bias == b01
+    assert np.array_equal(again.predict(X), np.where(X @ w01 + b01 > 0, 1, -1))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rate", [1.0, 0.25])
+def test_both_codings_learn_the_same_weights(seed, rate):
+    """w += α (d - f(x)) x with targets 0 and 1 is w += α y x on a mistake, y = 2 d - 1, over many epochs."""
+    X, y, _ = separable(seed)
+    X = np.concatenate([X[y == 1][:1], X])  # the first is of class 1, see below
+    y = np.concatenate([[1.0], y])
+    w, b = np.zeros(3), 0.0
+    learned = nn.Perceptron(lr=rate).fit(X, y)
+    for _ in learned.mistakes:
+        for x_i, d in zip(X, (y + 1) / 2, strict=True):
+            error = d - float(w @ x_i + b > 0)
+            w, b = w + rate * error * x_i, b + rate * error
+    assert_allclose(learned.weight, w, rtol=1e-12, atol=1e-12)
+    assert_allclose(learned.bias, b, rtol=1e-12, atol=1e-12)
+
+
+def test_a_score_of_zero_is_a_mistake_of_both_classes():
+    """The rule with f(0) = 0 takes it for class 0, and learns nothing of a first point of that class; ours does."""
+    learned = nn.Perceptron().fit(np.array([[2.0, 1.0]]), [0], epochs=1)
+    assert learned.updates == 1
+    assert learned.weight.tolist() == [-2.0, -1.0]
 
 
 def test_xor_is_never_learned():
@@ -130,6 +157,14 @@ def test_madaline_is_a_network_of_three_layers():
     taps: dict[str, Any] = {}
     net.apply(net.initialize(2).params, X, taps=taps)
     assert set(np.unique(taps["hidden1.activation"])) <= {0.0, 1.0}
+
+
+def test_no_gradient_reaches_the_hidden_units_of_madaline():
+    """Why its rules try flips of single units: the step is flat, so only the last layer has a gradient."""
+    net = nn.mlp((6, 4), 1, activation="hard_threshold", init=nn.normal(1.0))
+    p, X = net.initialize(2).params, np.random.default_rng(0).normal(size=(50, 2))
+    gradient = pel.grad(lambda p: np.mean(np.square(net.predict(p, X) - X[:, :1])))(p)
+    assert {name for name, g in gradient.items() if np.any(g)} == {"output.weight", "output.bias"}
 
 
 def test_other_labels_are_refused():

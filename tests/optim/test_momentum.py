@@ -125,14 +125,30 @@ def test_nesterov_is_faster_on_an_ill_conditioned_valley():
 
 
 def test_where_eps_goes():
-    """√(s + ε) in the lectures, √s + ε in Kingma and Ba; ε first matters where gradients are small."""
-    g = np.array([1.0, 1e-6])
-    one = lambda **settings: chain(Adam(1.0, eps=1e-8, **settings))
+    """√(s + ε) in the lectures, √ŝ + ε in Kingma and Ba's algorithm, √s + ε (epsilon hat) in Keras and scikit-learn."""
+    g = np.array([1.0, 1e-6])  # ε first matters where gradients are small
+    one = lambda kind=Adam, **settings: chain(kind(1.0, eps=1e-8, **settings))
     step = lambda opt: -opt.update({"w": np.zeros(2)}, {"w": g}, opt.init({"w": g}), 1, opt.numbers(0))[0]["w"]
     assert_allclose(step(one()), g / (g + 1e-8), rtol=1e-12)
     assert_allclose(step(one(eps_inside=True)), g / np.sqrt(g**2 + 1e-8), rtol=1e-12)
     assert step(one())[1] > 0.98
     assert step(one(eps_inside=True))[1] < 0.011
+    # the first step of epsilon hat: s = (1 - beta2) g², whose root is 32 times smaller than that of ŝ
+    assert_allclose(step(one(SklearnAdam)), g / (g + 1e-8 / np.sqrt(1 - 0.999)), rtol=1e-12)
+
+
+def test_the_adam_of_keras():
+    """By its definition: alpha = lr √(1 - beta2ᵗ) / (1 - beta1ᵗ);  w ← w - alpha m / (√s + 1e-7)"""
+    gradient = lambda w: np.array([1.0, 1e-5]) * w
+    w = np.array([1.0, 0.5])
+    path, m, s = [w], np.zeros(2), np.zeros(2)
+    for t in range(1, STEPS + 1):
+        g = gradient(w)
+        m, s = m + (g - m) * (1 - 0.9), s + (g * g - s) * (1 - 0.999)
+        w = w - 0.1 * np.sqrt(1 - 0.999**t) / (1 - 0.9**t) * m / (np.sqrt(s) + 1e-7)
+        path.append(w)
+    assert_allclose(run(SklearnAdam(0.1, eps=1e-7), STEPS, gradient, path[0]), path, rtol=1e-12)
+    assert np.max(np.abs(run(Adam(0.1, eps=1e-7), STEPS, gradient, path[0]) - path)) > 1e-3
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.9, 0.999, BETA])

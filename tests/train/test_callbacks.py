@@ -93,12 +93,21 @@ def test_events_come_in_order_and_the_end_is_always_reached():
         def on_epoch_begin(self, run):
             seen.append("epoch_begin")
 
+        def on_look(self, run, batch):
+            seen.append("look")
+            assert len(batch.y) == 30
+
+        def on_forward(self, run, objective):
+            seen.append("forward")
+            self.objective = objective
+
         def on_gradients(self, run, gradients):
             seen.append("gradients")
             assert set(gradients) == set(run.now.params)
 
         def on_batch_end(self, run):
             seen.append("batch_end")
+            assert run.objective == self.objective
 
         def on_epoch_end(self, run):
             seen.append("epoch_end")
@@ -107,7 +116,8 @@ def test_events_come_in_order_and_the_end_is_always_reached():
             seen.append("fit_end")
 
     fit(model(), [All()], epochs=2, batch_size=30)
-    epoch = ["epoch_begin", "gradients", "batch_end", "gradients", "batch_end", "epoch_end"]
+    step = ["look", "forward", "gradients", "batch_end"]  # the lecture's loop: sample, forward, backward, update
+    epoch = ["epoch_begin", *step, *step, "epoch_end"]
     assert seen == ["fit_begin", *epoch, *epoch, "fit_end"]
     seen.clear()
     with pytest.raises(train.CallbackError):
@@ -132,6 +142,26 @@ def test_watching_gradients_changes_nothing_and_changing_them_does():
     start = dict(c.initialize(3).params)
     fit(c, [Freeze()], epochs=2)
     assert all(np.array_equal(start[k], c.params[k]) for k in start)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_watching_the_forward_pass_changes_nothing(engine):
+    class Watch(train.Callback):
+        def __init__(self):
+            self.seen = []
+
+        def on_forward(self, run, objective):
+            self.seen.append(objective)
+
+        def on_batch_end(self, run):
+            assert self.seen[-1] == run.objective
+
+    watch, plain, watched = Watch(), *(train.Model(nn.mlp((4,), 1), "squared_error", engine=engine) for _ in "ab")
+    fit(plain, [], epochs=3)
+    fit(watched, [watch], epochs=3)
+    assert watch.seen[0] > watch.seen[-1] > 0
+    for name, value in plain.params.items():
+        np.testing.assert_allclose(watched.params[name], value, rtol=0 if engine == "numpy" else 1e-5)
 
 
 def test_an_error_names_the_callback_and_the_event():

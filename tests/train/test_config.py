@@ -131,9 +131,9 @@ def test_every_loss(name):
         if usual.name != "gamma"
         else np.ones((3, 1))
     )
-    outputs = 3 if usual.name in ("focal", "cross_entropy", "quantile") else y.shape[1]
+    outputs = 3 if usual.name in ("focal", "cross_entropy", "brier", "quantile") else y.shape[1]
     scores = np.random.default_rng(0).normal(size=(3, outputs))
-    y = np.array([0, 1, 1]) if usual.name in ("focal", "cross_entropy") else y
+    y = np.array([0, 1, 1]) if usual.name in ("focal", "cross_entropy", "brier") else y
     assert loss(scores, y) == again(scores, y)
     np.testing.assert_array_equal(loss.link(scores), again.link(scores))
 

@@ -27,7 +27,7 @@ TABLE += [
 
 def target(loss):
     """(target, outputs)"""
-    if loss.name == "cross_entropy":
+    if loss.name in ("cross_entropy", "brier"):
         return THREE, 3
     if loss.name == "multilabel":
         return (X[:, :2] > 0).astype(int), 2

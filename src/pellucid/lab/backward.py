@@ -1,8 +1,8 @@
 """The backward passes of the lectures, written by hand as they write them: samples are columns, a layer is W x + b.
 
 They stand beside what the engine does by itself (`inspect.step`); `backward_agreement` compares the two. Where a slide
-has a slip the corrected form is here: the slope of layer i - 1 behind g W_i (P09), 2λW everywhere (P11), a first
-bias gradient of m numbers (P17), ReLU'(0) = 0 (P25), means of losses (P27).
+has a slip the corrected form is here: the slope of layer i - 1 behind g W_i, 2λW everywhere, a first
+bias gradient of m numbers, ReLU'(0) = 0, means of losses.
 """
 
 from __future__ import annotations

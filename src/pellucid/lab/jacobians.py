@@ -1,7 +1,7 @@
 """Backpropagation by whole Jacobians, as the lectures derive it: Kronecker products, and biases inside the weights.
 
 A Jacobian has one row for each output. `vec` stacks rows, so that ∂(W x + b)/∂vec(W) is I ⊗ xᵀ; stacking columns it
-would be xᵀ ⊗ I (P20).
+would be xᵀ ⊗ I.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def best_constant(loss: Loss, y: Any, outputs: int) -> Any:
         return _searched(loss, y, outputs, np.zeros(outputs))
     if isinstance(inner, numbers.SquaredError | numbers.HalfSquaredError):
         return y.mean(axis=0)
-    if isinstance(inner, classes.CrossEntropy):
+    if isinstance(inner, classes.OneOfMany):
         shares = y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=outputs)[:outputs] / len(y)
         return np.log(np.maximum(shares, SMALL))
     if isinstance(inner, classes.YesNo):

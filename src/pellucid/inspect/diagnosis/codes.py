@@ -19,8 +19,8 @@ class Kind(Enum):
 class Code:
     """A kind of finding.
 
-    `means` says in two sentences what it is and why it matters; `idea` is the lectures' point (numbers of the
-    checklist of their contents); `rank` orders findings of equal severity: what is nearer to the cause is first.
+    `means` says in two sentences what it is and why it matters; `idea` is the lectures' point;
+    `rank` orders findings of equal severity: what is nearer to the cause is first.
     """
 
     code: str
@@ -38,7 +38,7 @@ _TABLE = (
         DATA,
         "Some inputs are missing or infinite. A single NaN makes every sum that it enters NaN, so the loss and "
         "all gradients of its batch are lost.",
-        "K04: NaN spreads through the forward pass; find the first value that is not finite",
+        "NaN spreads through the forward pass; find the first value that is not finite",
         0,
     ),
     Code(
@@ -46,7 +46,7 @@ _TABLE = (
         DATA,
         "Some targets are not of the kind that the loss is made for. The loss then compares the network with "
         "something that it can never say.",
-        "K11: the target decides output and loss",
+        "the target decides output and loss",
         1,
     ),
     Code(
@@ -54,7 +54,7 @@ _TABLE = (
         NETWORK,
         "The last layer and the loss do not go together. Losses here take plain scores: an activation before them"
         " squeezes the scores, so that the right answer is out of reach or the gradient vanishes.",
-        "K11: a linear output for regression, softmax or sigmoid (inside the loss) for classes",
+        "a linear output for regression, softmax or sigmoid (inside the loss) for classes",
         2,
     ),
     Code(
@@ -62,7 +62,7 @@ _TABLE = (
         DATA,
         "Columns have very different sizes, or all are far from 1. Large columns rule the first layer and its "
         "gradient, so no learning rate suits all weights: the loss surface is a long narrow valley.",
-        "K02, K10: standardise inputs, then initialisation and rate fit",
+        "standardise inputs, then initialisation and rate fit",
         3,
     ),
     Code(
@@ -71,7 +71,7 @@ _TABLE = (
         "The target is far from the size of what the network puts out at first. Either the first errors are so "
         "large that steps explode, or so small that hardly anything is learned, and the output bias has a long "
         "way to go.",
-        "K04: the size of the error is the size of the gradient",
+        "the size of the error is the size of the gradient",
         4,
     ),
     Code(
@@ -80,7 +80,7 @@ _TABLE = (
         "What the network is asked for may be known to it already: a column says the target, or rows to check by "
         "are rows that were trained on. Such a model looks perfect here and fails where the answer is not part of"
         " the question.",
-        "K06: training error and test error only tell bias from variance if the test rows are new",
+        "training error and test error only tell bias from variance if the test rows are new",
         5,
     ),
     Code(
@@ -88,7 +88,7 @@ _TABLE = (
         NETWORK,
         "Units of a layer are copies of each other. They get the same gradient at every step and stay copies: the"
         " layer is as good as one unit.",
-        "K05: constant initialisation never breaks the symmetry; start with random weights",
+        "constant initialisation never breaks the symmetry; start with random weights",
         6,
     ),
     Code(
@@ -104,7 +104,7 @@ _TABLE = (
         NETWORK,
         "Signals or gradients grow from layer to layer. The product of many factors above 1 becomes so large that"
         " the first steps overshoot, overflow or end in NaN.",
-        "K04: weights of variance 1/fan-in (He: 2/fan-in) keep the size of a signal",
+        "weights of variance 1/fan-in (He: 2/fan-in) keep the size of a signal",
         8,
     ),
     Code(
@@ -112,7 +112,7 @@ _TABLE = (
         NETWORK,
         "Signals or gradients shrink from layer to layer. The product of many factors below 1 is nearly 0, so the"
         " layers near the input hardly change.",
-        "K04, K07: sigmoid' is at most 1/4; ReLU, careful initialisation and batch normalisation help",
+        "sigmoid' is at most 1/4; ReLU, careful initialisation and batch normalisation help",
         9,
     ),
     Code(
@@ -120,7 +120,7 @@ _TABLE = (
         NETWORK,
         "Units sit on the flat ends of their activation (|f'| < 0.01). There the gradient is multiplied by almost"
         " 0: they say the same for all rows, and learn slowly or not at all.",
-        "K01, K10: saturated sigmoid and tanh kill the gradient; ReLU, small initial weights, BN help",
+        "saturated sigmoid and tanh kill the gradient; ReLU, small initial weights, BN help",
         10,
     ),
     Code(
@@ -128,7 +128,7 @@ _TABLE = (
         NETWORK,
         "Units put out 0 for every row. Their slope is 0 as well, so no gradient reaches their weights, and they "
         "never come back by themselves.",
-        "K03, K08: dead ReLU: a large negative bias or a step that was too large; leaky ReLU, biases slightly positive",
+        "dead ReLU: a large negative bias or a step that was too large; leaky ReLU, biases slightly positive",
         11,
     ),
     Code(
@@ -136,7 +136,7 @@ _TABLE = (
         DATA,
         "What goes into a layer has a mean that is large beside its spread. The gradients of all weights of a "
         "unit then have the same sign, and descent zig-zags.",
-        "K02: non-zero-centred outputs mean zig-zag paths",
+        "non-zero-centred outputs mean zig-zag paths",
         3,
     ),
     Code(
@@ -168,7 +168,7 @@ _TABLE = (
         BEYOND,
         "So many units are dropped that the network cannot learn what is in the rows. Without dropout it goes on "
         "to a better loss, on rows that it is not trained on, too.",
-        "K06: too much regularisation is high bias",
+        "too much regularisation is high bias",
         16,
     ),
     Code(
@@ -176,7 +176,7 @@ _TABLE = (
         BEYOND,
         "The penalty holds the weights so small that the loss stays high. Without it the loss falls, on rows that"
         " it is not trained on, too.",
-        "K06: too much regularisation is high bias",
+        "too much regularisation is high bias",
         17,
     ),
     Code(
@@ -191,7 +191,7 @@ _TABLE = (
         "too-few-epochs",
         TRAINING,
         "Training ended while the loss was still falling. More epochs at the same rate go on improving it.",
-        "K06: a high training error is bias; train longer first",
+        "a high training error is bias; train longer first",
         19,
     ),
     Code(
@@ -199,7 +199,7 @@ _TABLE = (
         BEYOND,
         "The network is too small for what is in the rows. Its error is high on the rows that it was trained on, "
         "while a wider one finds more.",
-        "K06: high training error is high bias: a larger network",
+        "high training error is high bias: a larger network",
         20,
     ),
     Code(
@@ -223,7 +223,7 @@ _TABLE = (
         BEYOND,
         "The network has learned its training rows by heart. It is much better on them than on new rows, where a "
         "simpler or an earlier model is better.",
-        "K06: low training error, high test error is high variance",
+        "low training error, high test error is high variance",
         23,
     ),
     Code(
@@ -247,7 +247,7 @@ _TABLE = (
         DATA,
         "Rows whose neighbours clearly say one class carry another label. A network that is trained for long "
         "learns such mistakes by heart.",
-        "K06: noise that is learned is variance",
+        "noise that is learned is variance",
         26,
     ),
     Code(

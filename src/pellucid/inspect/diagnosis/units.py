@@ -243,7 +243,7 @@ def saturated(e: Evidence) -> list[Finding]:
 
 
 def advice(e: Evidence) -> list[Finding]:
-    """The lectures' advice (K07), a note under the code of what it prevents."""
+    """The lectures' advice, a note under the code of what it prevents."""
     if e.look is None:
         return []
     layers = [layer for layer in hidden(e.look) if layer.activation in ("sigmoid", "hard_sigmoid")]

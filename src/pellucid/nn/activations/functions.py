@@ -77,7 +77,7 @@ def relu(x: Any) -> Any:
 
 
 def leaky_relu(x: Any, alpha: Any = 0.01) -> Any:
-    """x, or alpha x where x ≤ 0. For alpha ≤ 1 this is max(alpha x, x)."""
+    """x, or alpha x where x ≤ 0. That is max(alpha x, x) for alpha ≤ 1 alone: beyond 1 the maximum swaps the sides."""
     return np.where(x > 0, x, alpha * x)
 
 

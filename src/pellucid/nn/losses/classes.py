@@ -1,4 +1,4 @@
-"""Losses of classes: log-losses (they sum over classes), several labels (averaged over the labels), margins."""
+"""Losses of classes: one of many (sums over classes), several labels (averaged over the labels), margins."""
 
 from __future__ import annotations
 
@@ -10,38 +10,25 @@ from scipy import special
 
 from pellucid.errors import ShapeError
 from pellucid.graph.core.spec import format_shape
-from pellucid.graph.numpy_api import log_softmax, logsumexp
+from pellucid.graph.numpy_api import log_softmax, logsumexp, softmax
 from pellucid.graph.primitives.indexing import one_hot
 from pellucid.nn.losses.link import SIGMOID, SIGMOID_OR_SOFTMAX, SIGN, SOFTMAX
 from pellucid.nn.losses.loss import Loss, labels, must, over_outputs, refuse
 from pellucid.precision import like
 
 
-@dataclass(frozen=True)
-class CrossEntropy(Loss):
-    """Log-loss of K classes, from K scores. Targets are labels (n,), or probabilities (n, K): unit vectors, mixtures.
+class OneOfMany(Loss):
+    """Losses of K classes, from K scores. Targets are labels (n,), or probabilities (n, K): unit vectors, mixtures."""
 
-    With `smoothing` ε the target is (1 - ε) times the unit vector plus ε/K (Szegedy et al., 2016).
-    """
-
-    smoothing: Any = 0.0
-
-    name = "cross_entropy"
-    formula = "-Σ_k q_k log softmax(s)_k;  q = (1 - ε) onehot(y) + ε/K"
     link = SOFTMAX
     target = "labels 0 ... K-1, (n,), or probabilities (n, K)"
     labels = True
 
-    def __post_init__(self) -> None:
-        must(self, "smoothing", "a number in 0 ... 1 (without 1)", lambda v: 0 <= v < 1)
-
-    def each(self, s: Any, y: Any) -> Any:
+    def shares(self, s: Any, y: Any) -> Any:
+        """The target as probabilities, unit vectors for labels.   (n,) or (n, K) -> (n, K)"""
         if s.shape[1] < 2:
-            raise ShapeError("cross_entropy: K classes need K scores, got 1: use 'binary_cross_entropy', or 2 outputs")
-        q = one_hot(y, s.shape[1], s.dtype) if len(y.shape) == 1 else y
-        epsilon = like(self.smoothing, s)
-        q = (1.0 - epsilon) * q + epsilon / s.shape[1]
-        return -np.sum(q * log_softmax(s), axis=-1)
+            raise ShapeError(f"{self.name}: K classes need K scores, got 1: use 'binary_cross_entropy', or 2 outputs")
+        return one_hot(y, s.shape[1], s.dtype) if len(y.shape) == 1 else y
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         if np.ndim(y) != 2 or np.shape(y)[1] == 1:
@@ -51,6 +38,44 @@ class CrossEntropy(Loss):
         total = np.sum(y, axis=1)
         refuse(self, total, np.abs(total - 1) > 1e-4, "rows with sum 1 (for independent labels use 'multilabel')")
         return y
+
+
+@dataclass(frozen=True)
+class CrossEntropy(OneOfMany):
+    """Log-loss of K classes: the logarithm of the probability that the right one was given.
+
+    With `smoothing` ε the target is (1 - ε) times the unit vector plus ε/K (Szegedy et al., 2016).
+    """
+
+    smoothing: Any = 0.0
+
+    name = "cross_entropy"
+    formula = "-Σ_k q_k log softmax(s)_k;  q = (1 - ε) onehot(y) + ε/K"
+
+    def __post_init__(self) -> None:
+        must(self, "smoothing", "a number in 0 ... 1 (without 1)", lambda v: 0 <= v < 1)
+
+    def each(self, s: Any, y: Any) -> Any:
+        q = self.shares(s, y)
+        epsilon = like(self.smoothing, s)
+        q = (1.0 - epsilon) * q + epsilon / s.shape[1]
+        return -np.sum(q * log_softmax(s), axis=-1)
+
+
+@dataclass(frozen=True)
+class Brier(OneOfMany):
+    """Squared distance of the probabilities from the target, ‖p - y‖². At most 2: one row cannot outweigh all others.
+
+    Like the log-loss it is smallest on average for the true probabilities; unlike it, it hardly learns from a row that
+    is very wrong, for there the softmax is flat.
+    """
+
+    name = "brier"
+    formula = "Σ_k (softmax(s)_k - q_k)²;  q = onehot(y)"
+    reference = "Brier, 1950"
+
+    def each(self, s: Any, y: Any) -> Any:
+        return np.sum(np.square(softmax(s) - self.shares(s, y)), axis=-1)
 
 
 class YesNo(Loss):

@@ -53,7 +53,8 @@ class SklearnSGD(Rule):
 class SklearnAdam(AdamFamily):
     """solver="adam": w <- w - lr √c2 / c1 · m / (√s + eps)
 
-    As in the pseudocode at the end of Kingma and Ba's section 2: eps meets the square root ahead of its correction.
+    As at the end of Kingma and Ba's section 2: eps, there "epsilon hat", meets the square root ahead of its correction.
+    Keras' Adam is the same with its default eps of 1e-7.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """What a callback is: an object with the events it cares about.
 
-Events, in this order: fit_begin, epoch_begin, look, gradients, batch_end, epoch_end, fit_end (always reached). A
+Events, in this order: fit_begin, epoch_begin, look, forward, gradients, batch_end, epoch_end, fit_end (always
+reached). The middle four are the points of a step: batch sampled, forward pass, backward pass, update made. A
 callback costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember
 across a resumed run it gives in `state()` and takes back in `load()`.
 """
@@ -15,19 +16,23 @@ from pellucid.train.files.container import joined, parted
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
-EVENTS = ("fit_begin", "epoch_begin", "look", "gradients", "batch_end", "epoch_end", "checkpoint", "fit_end")
+EVENTS = (
+    *("fit_begin", "epoch_begin", "look", "forward", "gradients", "batch_end"),
+    *("epoch_end", "checkpoint", "fit_end"),
+)
 
 
 class Callback:
     """Override the events you need: `on_epoch_end(self, run)`, `on_batch_end`, ...
 
-    Events are `on_fit_begin`, `on_epoch_begin`, `on_gradients`, `on_batch_end`, `on_epoch_end`, `on_checkpoint`,
-    `on_fit_end` and `on_look`; see `Run` for what can be read. `on_gradients(self, run, gradients)` is called in
-    every step, between the backward pass and the update. `gradients` is a dict with one array for each parameter,
-    under its name and of its shape: the derivative of the mean loss of the batch plus the penalty, ahead of
-    clipping and all other links. What it returns, a dict with the same names, takes their place; nothing leaves
-    them as they are. Arrays are not changed in place. `on_look(self, run, batch)` is called ahead of every step
-    whose number `look_every` divides, with its batch; between looks a run does not leave compiled code.
+    Events are `on_fit_begin`, `on_epoch_begin`, `on_forward`, `on_gradients`, `on_batch_end`, `on_epoch_end`,
+    `on_checkpoint`, `on_fit_end` and `on_look`; see `Run` for what can be read. `on_gradients(self, run, gradients)` is
+    called in every step, between the backward pass and the update. `gradients` is a dict with one array for each
+    parameter, under its name and of its shape: the derivative of the mean loss of the batch plus the penalty, ahead of
+    clipping and all other links. What it returns, a dict with the same names, takes their place; nothing leaves them as
+    they are. Arrays are not changed in place. `on_forward(self, run, objective)` is called ahead of it, with the mean
+    loss of the batch plus the penalty as the forward pass gave it. `on_look(self, run, batch)` is called ahead of every
+    step whose number `look_every` divides, with its batch; between looks a run does not leave compiled code.
 
     Examples
     --------

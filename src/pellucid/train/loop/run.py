@@ -373,6 +373,17 @@ class Run:
         for callback in due:
             self._tell(callback, "look", rows)
 
+    def forward(self, objective: float) -> None:
+        """Tell what the forward pass gave.
+
+        Parameters
+        ----------
+        objective : float
+            the mean loss of the batch plus the penalty
+        """
+        for callback in self.callbacks:
+            self._tell(callback, "forward", objective)
+
     def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
         """The gradients after the callbacks have seen them, and perhaps changed them.
 

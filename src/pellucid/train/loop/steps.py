@@ -70,7 +70,7 @@ class Steps(Protocol):
 
 
 class NumpySteps:
-    """A new snapshot for every step. Callbacks that want the gradients get them between its two halves."""
+    """A new snapshot for every step. Callbacks that want its objective or gradients get them between its two halves."""
 
     threads = 1
 
@@ -85,9 +85,10 @@ class NumpySteps:
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         plan = run.plan
         seed = plan.seed if plan.shuffle else None
+        split = listening["forward"] or listening["gradients"]
         for batch in plan.data.batches(plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
             run.look(lambda rows=batch: rows)  # type: ignore[misc]
-            yield self.step(run, batch, split=listening["gradients"])
+            yield self.step(run, batch, split)
 
     def step(self, run: Run, batch: Rows, split: bool = False) -> bool:
         """One step; the old parameters stay if the result is not finite. Was it made?"""
@@ -96,6 +97,7 @@ class NumpySteps:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
             if split:
                 (objective, (state, parts)), gradients = trainer.gradients(now, batch, t, settings)
+                run.forward(float(objective))
                 gradients = run.changed_gradients(gradients)
                 params, rule = trainer.update(now, gradients, t, float64s(numbers))
                 new = Snapshot(params, state, rule)
@@ -161,7 +163,7 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
         if run.total is not None and run.total * each < pays:
             return run.steps
         later = math.ceil(pays / each) if run.total is None and streamed else 0
-    if any(c.handles("gradients") for c in run.callbacks):
+    if any(c.handles("forward") or c.handles("gradients") for c in run.callbacks):
         return run.steps if later else NumpySteps(replace(run.trainer, engine="native"), run.now)
     available = threads or first_threads or default_threads()
     if later:
