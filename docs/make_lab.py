@@ -60,7 +60,7 @@ To add one: [extending](../extending.md).
 BESIDE = {
     "errata.md": "errors that we found in the lectures",
     "answers.md": "answers to the questions that the lectures ask",
-    "glossary.md": "the words of the lectures, and ours",
+    "glossary.md": "names, papers and tools of the lectures",
 }
 """Pages of the folder that are written by hand."""
 
@@ -71,7 +71,7 @@ def page(result: lab.Result, figures: Sequence[str]) -> str:
     facts = [("Lecture", lectures_of(it)), ("Setting", it.setting), ("Criterion", it.criterion)]
     parts = [
         f"# {plain(it.title)}",
-        f"<!-- Written by docs/make_lab.py: change src/pellucid/lab/experiments/{module(it)}, not this page. -->",
+        f"<!-- Written by docs/make_lab.py from lab/experiments/{module(it)}. -->",
         wrapped(it.claim, "> "),
         wrapped(f"{SHOWN if outcome.passed else NOT_SHOWN} {outcome.verdict}"),
         "\n".join(wrapped(f"**{name}.** {words}", "- ", "  ") for name, words in facts),
@@ -143,6 +143,7 @@ def unlike_html(text: str) -> str:
 def wrapped(text: str, first: str = "", then: str | None = None) -> str:
     """A paragraph of lines of about 100 columns; code and links are not broken."""
     whole = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)", lambda match: match[0].replace(" ", "\0"), unlike_html(text))
+    whole = re.sub(r" (?=([-+*>#=]|\d+[.)]) )", "\0", whole)  # at the beginning of a line it would be a list
     lines = textwrap.fill(
         whole,
         100,
