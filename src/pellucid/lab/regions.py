@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid import nn, optim
-from pellucid.lab.boundary import surface
+from pellucid.lab.boundary import plot_boundary, surface
 from pellucid.markup import Brief
 from pellucid.train import Model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def moons(n: int = 100, noise: float = 0.3, seed: int = 0) -> tuple[Any, Any]:
@@ -96,3 +99,11 @@ def fit_plane(
 def mean_of(fits: Sequence[Plane], what: str) -> float:
     """The mean of one number over several networks."""
     return float(np.mean([getattr(fit, what) for fit in fits]))
+
+
+def draw_regions(ax: Axes, fit: Plane, X: Any, y: Any) -> None:
+    """Points and probabilities in a small picture without a legend."""
+    plot_boundary(fit.model, X, y, ax, points=100)
+    ax.get_legend().remove()  # type: ignore[union-attr]
+    plane = surface(fit.model, X, points=2)  # its corners are the limits of the picture
+    ax.set(xlim=(plane.x[0], plane.x[-1]), ylim=(plane.y[0], plane.y[-1]))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pellucid import figures
-from pellucid.lab import Outcome, Picture, Table, experiment, plot_boundary
-from pellucid.lab.regions import Plane, fit_plane, moons
+from pellucid.lab import Outcome, Picture, Table, experiment
+from pellucid.lab.regions import Plane, draw_regions, fit_plane, moons
 
 UNITS = (3, 20, 30, 100)
 
@@ -94,8 +94,7 @@ def _share(one: Plane, other: Plane, X: Any) -> float:
 def _gallery(fits: dict[tuple[int, int], Plane], X: Any, y: Any) -> Any:
     axes = figures.grid(len(fits), (2.5, 2.3), columns=4, who="decision-regions")
     for i, (ax, ((start, m), fit)) in enumerate(zip(axes, fits.items(), strict=True)):
-        plot_boundary(fit.model, X, y, ax, points=100)
-        ax.get_legend().remove()
+        draw_regions(ax, fit, X, y)
         ax.set(title=f"m = {m}" if start == 0 else "", xlabel="$x_1$" if start else "")
         ax.set_ylabel("" if i % 4 else f"start {start + 1}\n$x_2$")
     return figures.figure_of(axes)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pellucid import figures
-from pellucid.lab import Outcome, Picture, Table, experiment, plot_boundary
-from pellucid.lab.regions import Plane, fit_plane, mean_of, moons
+from pellucid.lab import Outcome, Picture, Table, experiment
+from pellucid.lab.regions import Plane, draw_regions, fit_plane, mean_of, moons
 
 STRENGTHS = (0.0, 0.001, 0.01, 0.1)
 
@@ -90,8 +90,7 @@ def _gallery(fits: list[Plane], noise: float) -> Any:
     axes = figures.grid(len(fits), (2.5, 2.5), columns=4, who="regularised-regions")
     X, y = moons(100, noise, 0)
     for i, (ax, fit) in enumerate(zip(axes, fits, strict=True)):
-        plot_boundary(fit.model, X, y, ax, points=100)
-        ax.get_legend().remove()
+        draw_regions(ax, fit, X, y)
         ax.set(title=f"λ = {fit.strength:g}", ylabel="" if i else "$x_2$")
     return figures.figure_of(axes)
 

@@ -29,7 +29,7 @@ from pellucid.lab.regions import Plane, fit_plane, mean_of, moons
     ),
     further=(
         'lab.run("size-or-regularisation", small=10)',
-        'lab.run("size-or-regularisation", strength=0.1)',
+        'lab.run("size-or-regularisation", strength=0.05)',
         'lab.run("size-or-regularisation", full=True)',
     ),
     knobs={
@@ -42,7 +42,7 @@ from pellucid.lab.regions import Plane, fit_plane, mean_of, moons
     full={"seeds": 30, "epochs": 2000},
 )
 def size_or_regularisation(
-    small: int = 3, big: int = 100, strength: float = 0.01, seeds: int = 8, epochs: int = 600
+    small: int = 3, big: int = 100, strength: float = 0.002, seeds: int = 8, epochs: int = 600
 ) -> Outcome:
     ways = {"small": (small, 0.0), "big": (big, 0.0), "big and regularised": (big, strength)}
     fits: dict[str, list[Plane]] = {name: [] for name in ways}

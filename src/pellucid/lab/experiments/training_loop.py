@@ -157,7 +157,7 @@ def _apart(ours: list[dict[str, Any]], others: list[dict[str, Any]]) -> float:
 def _loop() -> Any:
     ax = figures.axes(size=(7.6, 2.9))
     ax.set_axis_off()
-    ax.set(xlim=(0, 10), ylim=(0, 4), title="One step")
+    ax.set(xlim=(0, 10.9), ylim=(0, 4), title="One step")
     points = (("sample", "a batch"), ("forward", "scores and loss"), ("backward", "gradients"), ("update", "parameters"))
     for i, (name, what) in enumerate(points):
         x = 0.2 + 2.5 * i
@@ -166,13 +166,12 @@ def _loop() -> Any:
         ax.text(x + 0.95, 2.03, what, ha="center", va="center", fontsize=10, color=figures.INK)
         if i < 3:
             ax.annotate("", (x + 2.47, 2.3), (x + 1.93, 2.3), arrowprops={"arrowstyle": "-|>", "color": figures.INK})
-    for x, name in ((2.4, "on_look"), (7.4, "on_gradients"), (9.6, "on_batch_end")):
+    for x, name in ((2.4, "on_look"), (7.4, "on_gradients"), (9.85, "on_batch_end")):
         ax.plot([x, x], [2.3, 3.35], color=figures.ORANGE, lw=1.5)
-        ax.text(x, 3.45, name, ha="center" if x < 9 else "right", color=figures.ORANGE, family="monospace", fontsize=10)
-    turn = {"arrowstyle": "-|>", "color": figures.INK, "connectionstyle": "angle,angleA=-90,angleB=0,rad=8"}
-    ax.plot([8.65, 8.65, 1.15], [1.65, 0.7, 0.7], color=figures.INK, lw=1)
-    ax.annotate("", (1.15, 1.68), (1.15, 0.68), arrowprops={**turn, "connectionstyle": "arc3"})
-    ax.text(4.9, 0.2, "until the epochs are done", ha="center", color=figures.INK)
+        ax.text(x, 3.45, name, ha="center", color=figures.ORANGE, family="monospace", fontsize=10)
+    ax.plot([8.65, 8.65, 1.15], [1.65, 0.5, 0.5], color=figures.INK, lw=1)
+    ax.annotate("", (1.15, 1.68), (1.15, 0.48), arrowprops={"arrowstyle": "-|>", "color": figures.INK})
+    ax.text(4.7, 0.1, "until the epochs are done", ha="center", color=figures.INK)
     return figures.figure_of(ax)
 
 
