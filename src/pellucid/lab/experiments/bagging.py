@@ -38,11 +38,12 @@ from pellucid.lab.generalization import curve, rmse
     knobs={
         "members": "networks of the ensemble",
         "rows": "to train on",
+        "epochs": "of each network",
         "seed": "of data, samples and weights",
     },
     full={"members": 50},
 )
-def bagging(members: int = 12, rows: int = 60, seed: int = 0) -> Outcome:
+def bagging(members: int = 12, rows: int = 60, epochs: int = 150, seed: int = 0) -> Outcome:
     rng = np.random.default_rng(seed)
     sizes = (5, 10, 100, 1000, 10000)
     shares = {n: np.array([len(np.unique(rng.integers(0, n, n))) / n for _ in range(200)]) for n in sizes}
@@ -53,8 +54,17 @@ def bagging(members: int = 12, rows: int = 60, seed: int = 0) -> Outcome:
     y = curve(x) + 0.3 * rng.normal(size=rows)
     fresh = np.linspace(0, 1, 400)
     noisy = curve(fresh) + 0.3 * rng.normal(size=400)
-    base = MLPRegressor((30,), activation="tanh", solver="lbfgs", alpha=0.0, max_iter=300, engine="numpy")
-    ensemble = BaggedMLPRegressor(base, members, oob_score=True, random_state=seed)
+    base = MLPRegressor(
+        hidden_layer_sizes=(50, 50),
+        alpha=0.0,
+        learning_rate_init=0.01,
+        batch_size=20,
+        max_iter=epochs,
+        tol=0.0,
+        n_iter_no_change=epochs,
+        engine="native",
+    )
+    ensemble = BaggedMLPRegressor(base, members, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last iteration is the end that is wanted here
         ensemble.fit(x[:, None], y)

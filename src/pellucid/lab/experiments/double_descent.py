@@ -111,7 +111,7 @@ def shortest(H: Any, y: Any) -> Any:
 
 def _rows(rng: np.random.Generator, noise: float) -> tuple[Any, Any, Any, Any]:
     """Training rows, and fresh ones without noise."""
-    X, fresh = rng.normal(size=(ROWS, FEATURES)), rng.normal(size=(500, FEATURES))
+    X, fresh = rng.normal(size=(ROWS, FEATURES)), rng.normal(size=(300, FEATURES))
 
     def f(x: Any) -> Any:
         return x[:, 0] + np.abs(x[:, 1]) - np.sqrt(2 / np.pi) + 0.5 * x[:, 2]
