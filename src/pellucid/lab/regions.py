@@ -80,6 +80,7 @@ def fit_plane(
         penalty=nn.L2(strength),
         dtype="float64",
         engine="native",
+        threads=1,
     )
     model.fit(X, y, epochs=epochs, batch_size=25, seed=seed, verbose=False)
     train, held = model.evaluate(X, y), model.evaluate(*test)

@@ -23,8 +23,8 @@ from pellucid.lab.generalization import curve, rmse
     setting="Samples of n rows with replacement, counted; then networks on bootstrap samples of 60 noisy points of "
     "sin(2πx), their average, and their prediction for the rows that a member did not draw (out of bag).",
     criterion="A sample holds a share of 1 - (1 - 1/n)^n of the rows, near 63.2 %, within four standard errors; the "
-    "average has a smaller error on fresh points than the mean member; the out-of-bag error is within 25 % of the error "
-    "on fresh points with noise.",
+    "average has a smaller error on fresh points than the mean member; the out-of-bag error is within 25 % of the "
+    "error on fresh points with noise.",
     notice=(
         "A row is missed by one draw with probability 1 - 1/n, by all n draws with (1 - 1/n)^n, which goes to 1/e.",
         "Out-of-bag rows are test rows for free: about 37 % of the rows for each member.",
@@ -63,6 +63,7 @@ def bagging(members: int = 12, rows: int = 60, epochs: int = 150, seed: int = 0)
         tol=0.0,
         n_iter_no_change=epochs,
         engine="native",
+        threads=1,
     )
     ensemble = BaggedMLPRegressor(base, members, random_state=seed)
     with warnings.catch_warnings():
@@ -77,8 +78,15 @@ def bagging(members: int = 12, rows: int = 60, epochs: int = 150, seed: int = 0)
     return Outcome(
         bool(off < 4 and together < single and abs(out_of_bag / test - 1) < 0.25),
         f"A sample of 10,000 holds {shares[10000].mean():.2%} of the rows; {members} networks have an error of "
-        f"{single:.3f} each and {together:.3f} together; out of bag the error is {out_of_bag:.3f}, on fresh rows {test:.3f}.",
-        {"shares": {n: float(v.mean()) for n, v in shares.items()}, "single": single, "together": together, "oob": out_of_bag, "test": test},
+        f"{single:.3f} each and {together:.3f} together; out of bag the error is {out_of_bag:.3f}, on fresh rows "
+        f"{test:.3f}.",
+        {
+            "shares": {n: float(v.mean()) for n, v in shares.items()},
+            "single": single,
+            "together": together,
+            "oob": out_of_bag,
+            "test": test,
+        },
         tuple(Beside(f"share of different rows, n = {n:,}", expected[n], float(shares[n].mean())) for n in sizes),
         (
             Table(
@@ -123,7 +131,14 @@ def _shares(shares: dict[int, Any], expected: dict[int, float]) -> Any:
     ax = figures.axes(size=(6.4, 3.0))
     n = list(shares)
     ax.plot(n, list(expected.values()), color=figures.GREY, lw=1.2)
-    ax.errorbar(n, [v.mean() for v in shares.values()], [v.std() for v in shares.values()], fmt="o", color=figures.BLUE, capsize=4)
+    ax.errorbar(
+        n,
+        [v.mean() for v in shares.values()],
+        [v.std() for v in shares.values()],
+        fmt="o",
+        color=figures.BLUE,
+        capsize=4,
+    )
     ax.set(xscale="log", xlabel="rows n", ylabel="share drawn", title="How much of the data a bootstrap sample holds")
     figures.annotate(ax, [figures.End(float(n[-1]), 1 - np.exp(-1), "63.2 %", figures.GREY)])
     return figures.figure_of(ax)

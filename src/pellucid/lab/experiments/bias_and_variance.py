@@ -17,8 +17,8 @@ from pellucid.lab.generalization_plots import plot_by_size
     "Bias and variance: the error taken apart",
     lectures=("book",),
     topic="generalisation",
-    claim="The expected squared error is variance + bias² + noise. (The mean is over training sets and over the noise of "
-    "the new target, which must be independent; the lecture writes the training sets only.) Bias is related to the "
+    claim="The expected squared error is variance + bias² + noise. (The mean is over training sets and over the noise "
+    "of the new target, which must be independent; the lecture writes the training sets only.) Bias is related to the "
     "training error, variance to the difference between test and training error.",
     setting="Polynomials of degree 0 to 9 through 20 noisy points of sin(2πx), on many training sets; the error is "
     "measured apart, on targets with fresh noise.",
@@ -46,16 +46,18 @@ from pellucid.lab.generalization_plots import plot_by_size
 def bias_and_variance(rows: int = 20, repetitions: int = 120, noise: float = NOISE, seed: int = 0) -> Outcome:
     by_size = bias_variance_by_size(n=rows, repetitions=repetitions, noise=noise, seed=seed)
     parts = by_size.parts
-    off = [abs(p.total - p.mse) / np.hypot(np.hypot(p.variance_error, p.bias_squared_error), p.mse_error) for p in parts]
+    off = [
+        abs(p.total - p.mse) / np.hypot(np.hypot(p.variance_error, p.bias_squared_error), p.mse_error) for p in parts
+    ]
     gaps = np.array([p.mse for p in parts]) - by_size.train
     variances = np.array([p.variance for p in parts])
     order = float(np.corrcoef(np.argsort(np.argsort(gaps)), np.argsort(np.argsort(variances)))[0, 1])
     ends = parts[0].bias_squared == max(p.bias_squared for p in parts) and parts[-1].variance == variances.max()
     return Outcome(
         bool(max(off) < 4 and ends and order > 0.9),
-        f"The parts add up to the measured error within {max(off):.1f} standard errors for all ten degrees; the best is "
-        f"degree {by_size.best}; bias² is {parts[0].bias_squared:.2f} at degree 0 and variance {parts[-1].variance:.2f} at "
-        "degree 9.",
+        f"The parts add up to the measured error within {max(off):.1f} standard errors for all ten degrees; the best "
+        f"is degree {by_size.best}; bias² is {parts[0].bias_squared:.2f} at degree 0 and variance "
+        f"{parts[-1].variance:.2f} at degree 9.",
         {
             "bias_squared": [p.bias_squared for p in parts],
             "variance": variances,
@@ -70,7 +72,17 @@ def bias_and_variance(rows: int = 20, repetitions: int = 120, noise: float = NOI
                 f"{repetitions} training sets of {rows} points",
                 ("degree", "bias²", "variance", "noise", "their sum", "measured", "training", "gap", "reads as"),
                 [
-                    [size, max(p.bias_squared, 0.0), p.variance, p.noise, p.total, p.mse, train, float(gap), _reading(train, float(gap), noise)]
+                    [
+                        size,
+                        max(p.bias_squared, 0.0),
+                        p.variance,
+                        p.noise,
+                        p.total,
+                        p.mse,
+                        train,
+                        float(gap),
+                        _reading(train, float(gap), noise),
+                    ]
                     for size, p, train, gap in zip(by_size.sizes, parts, by_size.train, gaps, strict=True)
                 ],
             ),

@@ -115,7 +115,9 @@ def _run(shares: Any) -> tuple[Any, Any, Any]:
 
 def _sums(shares: Any) -> Any:
     """The lecture's Σ_k λ_k Π_{l>k} (1 - λ_l) for each number of steps."""
-    return np.array([sum(shares[k] * math.prod(1 - shares[k + 1 : t]) for k in range(t)) for t in range(1, len(shares) + 1)])
+    return np.array(
+        [sum(shares[k] * math.prod(1 - shares[k + 1 : t]) for k in range(t)) for t in range(1, len(shares) + 1)]
+    )
 
 
 def _averages(runs: dict[str, Any]) -> Any:

@@ -23,7 +23,8 @@ UNITS = (3, 20, 30, 100)
     setting="Two half moons that overlap, 100 points; networks with one hidden layer of m ReLUs and no penalty, each "
     "trained from two random starts.",
     criterion="The same seed gives the same picture to the bit; two starts give different pictures for every m; the "
-    "training loss falls from m = 3 to m = 100 for both starts, while the test loss of m = 100 is higher than of m = 3.",
+    "training loss falls from m = 3 to m = 100 for both starts, while the test loss of m = 100 is higher than of m = "
+    "3.",
     notice=(
         "Three units can bend the boundary three times. A hundred draw islands around single points.",
         "Two starts of the small network may find different bends; two starts of the large one agree where there "

@@ -38,8 +38,8 @@ def trained(rate: float, rows: int) -> Any:
     "average. There is a trade-off between variance and computation.",
     setting="Four rows and a model with two weights: one step of each kind by hand and by the training loop. Then a "
     "linear regression with 512 rows: at one point the gradient is estimated from random batches of many sizes.",
-    criterion="Hand and loop agree to 12 digits. The mean over batches is the full gradient within four standard errors. "
-    "The variance falls as 1/|B|: the slope on logarithmic scales is -1 within 0.05.",
+    criterion="Hand and loop agree to 12 digits. The mean over batches is the full gradient within four standard "
+    "errors. The variance falls as 1/|B|: the slope on logarithmic scales is -1 within 0.05.",
     notice=(
         "Four times the rows for a step give a quarter of the variance, so half of the deviation.",
         "Batches drawn without repeating a row have (n - |B|)/(n - 1) of that variance: none at all for |B| = n.",
@@ -158,6 +158,8 @@ def _paths(paths: dict[str, Any]) -> Any:
         ax.plot(*path.T, color=colour, marker=mark, ms=3.5, lw=1.2, label=f"{name}: {len(path) - 1} steps")
     best = np.linalg.lstsq(X, Y, rcond=None)[0]
     ax.plot(*best, "x", color=figures.INK, ms=9, mew=2.2, zorder=5)
-    ax.set(xlabel="weight $w_1$", ylabel="weight $w_2$", ylim=(low[1], high[1]), title="Sixty rows looked at, three ways")
+    ax.set(
+        xlabel="weight $w_1$", ylabel="weight $w_2$", ylim=(low[1], high[1]), title="Sixty rows looked at, three ways"
+    )
     figures.legend(ax, 2, fontsize=9)
     return figures.figure_of(ax)

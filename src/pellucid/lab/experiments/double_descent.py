@@ -23,9 +23,10 @@ RIDGE = 0.1
     setting="40 noisy rows; a hidden layer of random ReLUs that is not trained, and output weights by least squares: "
     "of all exact solutions the one of smallest norm. The number of units goes from 2 to 1,000. The same with a small "
     "ridge penalty. In the full setting networks that are trained as a whole, too.",
-    criterion="The largest test error (median of the data sets) is at a width between 0.6 and 1.6 times the rows, and at least five times "
-    "that of the widest model; the widest model fits the training rows exactly, and its test error is lower than that of "
-    "the width a fourth of the rows; with the ridge penalty the error at the peak is less than a tenth.",
+    criterion="The largest test error (median of the data sets) is at a width between 0.6 and 1.6 times the rows, and "
+    "at least five times that of the widest model; the widest model fits the training rows exactly, and its test error "
+    "is lower than that of the width a fourth of the rows; with the ridge penalty the error at the peak is less than a "
+    "tenth.",
     notice=(
         "Where the width meets the number of rows there is exactly one solution that fits, and it needs huge weights.",
         "Beyond there are many solutions; that of smallest norm is taken, and it gets smoother with more units.",
@@ -73,7 +74,14 @@ def double_descent(noise: float = NOISE, ridge: float = RIDGE, seeds: int = 12, 
         f"The test error is {curve[quarter]:.2f} with {widths[quarter]} units, {curve[peak]:.3g} with {widths[peak]} "
         f"(there are {ROWS} rows) and {curve[-1]:.2f} with {widths[-1]}; with a ridge penalty it is "
         f"{smooth[peak]:.2f} where the peak was.",
-        {"widths": widths, "test": curve, "train": fitted, "ridge": smooth, "norms": np.median(norms, axis=0), "mlp": trained},
+        {
+            "widths": widths,
+            "test": curve,
+            "train": fitted,
+            "ridge": smooth,
+            "norms": np.median(norms, axis=0),
+            "mlp": trained,
+        },
         (),
         (
             Table(
@@ -89,12 +97,18 @@ def double_descent(noise: float = NOISE, ridge: float = RIDGE, seeds: int = 12, 
         (
             Picture(
                 "widths",
-                "Mean squared error on fresh rows (median of the data sets) over the number of units, both on logarithmic scales. It falls, rises "
-                "to a peak where there are as many units as rows, and falls again.",
+                "Mean squared error on fresh rows (median of the data sets) over the number of units, both on "
+                "logarithmic scales. It falls, rises to a peak where there are as many units as rows, and falls again.",
                 lambda: _draw(widths, curve, fitted, smooth, noise),
             ),
             *(
-                [Picture("networks", "Networks that are trained as a whole: no peak, and wide ones are good.", lambda: _mlp(trained))]
+                [
+                    Picture(
+                        "networks",
+                        "Networks that are trained as a whole: no peak, and wide ones are good.",
+                        lambda: _mlp(trained),
+                    )
+                ]
                 if trained
                 else []
             ),
@@ -126,7 +140,9 @@ def _trained(noise: float) -> dict[int, tuple[float, float]]:
         pairs = []
         for s in range(5):
             X, y, fresh, truth = _rows(np.random.default_rng(s), noise)
-            model = Model(nn.mlp((width,), 1), "squared_error", optim.Adam(0.01), dtype="float64", engine="native")
+            model = Model(
+                nn.mlp((width,), 1), "squared_error", optim.Adam(0.01), dtype="float64", engine="native", threads=1
+            )
             model.fit(X, y, epochs=3000, batch_size=ROWS, seed=s, verbose=False)
             pairs.append((model.evaluate(X, y)["loss"], model.evaluate(fresh, truth)["loss"]))
         means = np.mean(pairs, axis=0)
@@ -163,7 +179,10 @@ def _mlp(trained: dict[int, tuple[float, float]]) -> Any:
     widths, errors = list(trained), np.array(list(trained.values()))
     ax.set(xscale="log", yscale="log", xlabel="hidden units", ylabel="mean squared error", title="Trained as a whole")
     ends = []
-    for values, name, colour in ((errors[:, 1], "fresh rows", figures.ORANGE), (errors[:, 0], "training", figures.BLUE)):
+    for values, name, colour in (
+        (errors[:, 1], "fresh rows", figures.ORANGE),
+        (errors[:, 0], "training", figures.BLUE),
+    ):
         ax.plot(widths, values, "o-", color=colour)
         ends.append(figures.end_of(widths, values, name, colour))
     figures.annotate(ax, ends)

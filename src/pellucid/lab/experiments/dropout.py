@@ -16,16 +16,16 @@ from pellucid.lab import Beside, Outcome, Picture, Table, experiment
     "Dropout: random masks in training, the full network in the test",
     lectures=("waterloo", "book"),
     topic="ensembles",
-    claim="In training each unit, hidden or visible, is kept with probability q and scaled by mask/q (inverted dropout); "
-    "in the test the full network is used as it is. The older convention scales nothing in training and multiplies by q "
-    "in the test. (One lecture says that today's implementations scale in training and in testing: they divide in "
-    "training only, which is why the test need not remember q.)",
-    setting="nn.Dropout with both conventions on constant features; a linear layer with eight inputs whose 256 masks are "
-    "all enumerated; a network with dropout on its inputs.",
+    claim="In training each unit, hidden or visible, is kept with probability q and scaled by mask/q (inverted "
+    "dropout); in the test the full network is used as it is. The older convention scales nothing in training and "
+    "multiplies by q in the test. (One lecture says that today's implementations scale in training and in testing: "
+    "they divide in training only, which is why the test need not remember q.)",
+    setting="nn.Dropout with both conventions on constant features; a linear layer with eight inputs whose 256 masks "
+    "are all enumerated; a network with dropout on its inputs.",
     criterion="The mean of mask/q over many draws is 1 within four standard errors; each convention's mean over all "
     "masks is its own output in the test within 1e-12; the two are one linear layer but for the factor q; two test "
-    "passes have the same bits, two training passes differ, and the same step has the same mask; input dropout zeroes a "
-    "share 1 - q of the inputs.",
+    "passes have the same bits, two training passes differ, and the same step has the same mask; input dropout zeroes "
+    "a share 1 - q of the inputs.",
     notice=(
         "The layer's parameter is the rate of dropping, 1 - q.",
         "Equal in expectation does not mean equal in variance: masks add noise, and that noise regularises.",
@@ -77,8 +77,22 @@ def dropout(keep: float = 0.5, draws: int = 4000, seed: int = 0) -> Outcome:
                 f"A linear layer, all 256 masks, q = {keep:g}",
                 ("convention", "in training", "in the test", "mean of training", "test", "deviation of training"),
                 [
-                    ["inverted (today's)", "x · mask / q", "x", means["inverted"], tests["inverted"], _spread(chance, outputs["inverted"])],
-                    ["classical", "x · mask", "q · x", means["classical"], tests["classical"], _spread(chance, outputs["classical"])],
+                    [
+                        "inverted (today's)",
+                        "x · mask / q",
+                        "x",
+                        means["inverted"],
+                        tests["inverted"],
+                        _spread(chance, outputs["inverted"]),
+                    ],
+                    [
+                        "classical",
+                        "x · mask",
+                        "q · x",
+                        means["classical"],
+                        tests["classical"],
+                        _spread(chance, outputs["classical"]),
+                    ],
                 ],
             ),
         ),
@@ -121,7 +135,7 @@ def _running(masks: Any, keep: float) -> Any:
 def _outputs(outputs: dict[str, Any], chance: Any, tests: dict[str, float]) -> Any:
     axes = figures.grid(2, (3.6, 2.9), columns=2, who="dropout")
     everything = np.concatenate(list(outputs.values()))
-    bins = np.linspace(everything.min(), everything.max(), 30)
+    bins = np.linspace(everything.min(), everything.max(), 30).tolist()
     for ax, (name, values), colour in zip(axes, outputs.items(), figures.COLOURS, strict=False):
         figures.plain(ax).hist(values, bins, weights=chance, color=colour, alpha=0.7)
         ax.set(xlabel="output of the layer", ylabel="probability", title=name)

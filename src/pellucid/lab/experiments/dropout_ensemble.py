@@ -19,9 +19,10 @@ from pellucid.lab.regions import moons
     lectures=("book",),
     topic="ensembles",
     claim="A network with M units has 2^M thinned networks (the slide's picture says 2^n; it is the same M). Dropout "
-    "trains them with shared weights, one step each; in the test one pass with scaled weights stands for their average.",
-    setting="M units, all 2^M masks enumerated, each kept with probability ½. Once for a single softmax layer, once for a "
-    "network with a hidden layer that was trained with dropout.",
+    "trains them with shared weights, one step each; in the test one pass with scaled weights stands for their "
+    "average.",
+    setting="M units, all 2^M masks enumerated, each kept with probability ½. Once for a single softmax layer, once "
+    "for a network with a hidden layer that was trained with dropout.",
     criterion="For the softmax layer weight scaling is the normalised geometric mean of all thinned networks within "
     "1e-12. For the hidden layer it is an approximation: its mean distance from the average of all networks is below "
     "0.05, and smaller than that of a single thinned network by a factor of 2.",
@@ -71,8 +72,9 @@ def dropout_ensemble(units: int = 10, epochs: int = 200, seed: int = 0) -> Outco
     }
     return Outcome(
         exact < 1e-12 and near < 0.05 and near < far / 2,
-        f"{len(masks):,} thinned networks: for a softmax layer weight scaling is their geometric mean within {exact:.0e}; "
-        f"behind a hidden layer it is {near:.3f} from their average, where a single one is {far:.3f} away.",
+        f"{len(masks):,} thinned networks: for a softmax layer weight scaling is their geometric mean within "
+        f"{exact:.0e}; behind a hidden layer it is {near:.3f} from their average, where a single one is {far:.3f} "
+        "away.",
         {"exact": exact, "near": near, "far": far, "accuracy": accuracy, "scaled": scaled, "geometric": geometric},
         (),
         (
@@ -124,7 +126,9 @@ def _networks(seed: int) -> Any:
     for i, ax in enumerate(axes):
         ax.set_axis_off()
         ax.set(title="full network" if i == 0 else f"thinned, step {i}", xlim=(-0.4, 3.4), ylim=(-0.6, 4.6))
-        kept = [np.ones(n, bool) if i == 0 or k == len(layers) - 1 else rng.random(n) < 0.6 for k, n in enumerate(layers)]
+        kept = [
+            np.ones(n, bool) if i == 0 or k == len(layers) - 1 else rng.random(n) < 0.6 for k, n in enumerate(layers)
+        ]
         places = [np.linspace(2 - (n - 1) / 2, 2 + (n - 1) / 2, n) for n in layers]
         for k in range(len(layers) - 1):
             for a, b in itertools.product(range(layers[k]), range(layers[k + 1])):

@@ -19,9 +19,9 @@ HIDDEN = (64, 64)
     lectures=("waterloo", "book"),
     topic="ensembles",
     claim="With dropout hidden units are less likely to collude to overfit the training data.",
-    setting="Few handwritten digits (8 x 8 pixels; one label in ten is drawn at random, in training and test rows) and a network with two hidden "
-    "layers, with and without dropout; several random splits. To see who leans on whom, a random fifth of the hidden "
-    "units is taken away from the trained networks.",
+    setting="Few handwritten digits (8 x 8 pixels; one label in ten is drawn at random, in training and test rows) and "
+    "a network with two hidden layers, with and without dropout; several random splits. To see who leans on whom, a "
+    "random fifth of the hidden units is taken away from the trained networks.",
     criterion="With dropout the gap between test loss and training loss is smaller and the test loss lower, by two "
     "standard errors over the splits; and taking units away costs less accuracy than without dropout.",
     notice=(
@@ -50,7 +50,7 @@ def dropout_gap(rate: float = 0.5, rows: int = 300, epochs: int = 60, seeds: int
         X, y, fresh, labels = _digits(rows, s)
         for i, (name, dropout) in enumerate(zip(names, (0.0, rate), strict=True)):
             net = nn.mlp(HIDDEN, 10, dropout=dropout)
-            model = Model(net, "cross_entropy", optim.Adam(0.003), ["accuracy"], engine="native")
+            model = Model(net, "cross_entropy", optim.Adam(0.003), ["accuracy"], engine="native", threads=1)
             watched = (fresh, labels) if s == 0 else None
             history = model.fit(X, y, epochs=epochs, batch_size=50, validation=watched, seed=s, verbose=False)
             held = model.evaluate(fresh, labels)
@@ -73,7 +73,12 @@ def dropout_gap(rate: float = 0.5, rows: int = 300, epochs: int = 60, seeds: int
                 f"Means over {seeds} splits",
                 ("network", "training loss", "test loss", "gap", "test accuracy", "without a fifth of the units"),
                 [
-                    [name, *losses[i].mean(axis=0).tolist(), float(gaps[i].mean()), *map("{:.1%}".format, thinned[i].mean(axis=0))]
+                    [
+                        name,
+                        *losses[i].mean(axis=0).tolist(),
+                        float(gaps[i].mean()),
+                        *map("{:.1%}".format, thinned[i].mean(axis=0)),
+                    ]
                     for i, name in enumerate(names)
                 ],
             ),

@@ -23,9 +23,9 @@ from pellucid.lab.housing import early_stopping as stop_early
     "stops after k epochs without improvement, and keeps the last weights unless asked for the best.)",
     setting="400 houses to train on, 600 to validate, 2,000 to test; a network with two hidden layers of 64. One run "
     "stops by patience and keeps the best epoch; a second one from the same weights goes on to the end.",
-    criterion="Training stops exactly `patience` epochs after the best one; the best epoch is the lowest validation error "
-    "until then; the test error of the kept weights is lower than that of the last epoch, while the training error of the "
-    "last epoch is lower.",
+    criterion="Training stops exactly `patience` epochs after the best one; the best epoch is the lowest validation "
+    "error until then; the test error of the kept weights is lower than that of the last epoch, while the training "
+    "error of the last epoch is lower.",
     notice=(
         "The training error goes on falling where the validation error rises: that is overfitting.",
         "With too little patience a bump of the validation error is taken for its end.",
@@ -56,8 +56,8 @@ def early_stopping(epochs: int = 150, patience: int = 30, min_delta: float = 0.0
     )
     return Outcome(
         bool(passed),
-        f"The best epoch was {run.best_epoch}, training stopped at {run.stopped_epoch}, {waited} later; the kept weights "
-        f"have a test error of {run.test_stopped:.3f}, those of epoch {len(train)} of {run.test_end:.3f}.",
+        f"The best epoch was {run.best_epoch}, training stopped at {run.stopped_epoch}, {waited} later; the kept "
+        f"weights have a test error of {run.test_stopped:.3f}, those of epoch {len(train)} of {run.test_end:.3f}.",
         {
             "best_epoch": run.best_epoch,
             "stopped_epoch": run.stopped_epoch,

@@ -24,9 +24,9 @@ ROLES = (("training", figures.BLUE), ("validation", figures.YELLOW), ("test", fi
     "Hold-out and K folds: the roles of rows, and leaks",
     lectures=("book", "cs231n"),
     topic="generalisation",
-    claim="To quantify the generalisation error the data are split: hold-out, or K-fold cross-validation. Training rows "
-    "train, validation rows choose between models, test rows judge the final one. What is computed from data, such as "
-    "the mean and deviation of a scaler, comes from the training rows and is applied to the others.",
+    claim="To quantify the generalisation error the data are split: hold-out, or K-fold cross-validation. Training "
+    "rows train, validation rows choose between models, test rows judge the final one. What is computed from data, "
+    "such as the mean and deviation of a scaler, comes from the training rows and is applied to the others.",
     setting="Linear models of houses with more and more products of columns are compared by one hold-out and by five "
     "folds; the chosen one is tested once. Then a scaler is fitted to all rows ahead of the folds, and inside of each "
     "fold; and columns of pure noise are chosen by all rows, and by training rows.",
@@ -73,8 +73,8 @@ def hold_out_and_folds(rows: int = 20, scaling: str = "whiten", repetitions: int
     return Outcome(
         bool(once and leaks),
         f"Every row has one role. A scaler that saw all {rows} rows flatters the error by {mean:.3f} ± {error:.3f}; "
-        f"columns of noise chosen by all rows seem to predict with an error of {choice.leaky.mean():.2f}, honestly it is "
-        f"{choice.honest.mean():.2f}.",
+        f"columns of noise chosen by all rows seem to predict with an error of {choice.leaky.mean():.2f}, honestly it "
+        f"is {choice.honest.mean():.2f}.",
         {
             "roles": chosen.rows,
             "chosen": chosen.chosen_by_folds,

@@ -49,7 +49,7 @@ def housing(rows: int = 1500, members: int = 6, epochs: int = 60, seed: int = 0)
     linear = rmse(parts.test.y, Ridge(1.0).fit(parts.train.X, parts.train.y).predict(parts.test.X))
     predictions, kept = [], []
     for s in range(members):
-        model = Model(nn.mlp((64, 64), 1), "squared_error", optim.Adam(0.003), engine="native")
+        model = Model(nn.mlp((64, 64), 1), "squared_error", optim.Adam(0.003), engine="native", threads=1)
         stop = train.EarlyStopping(15)
         model.fit(
             parts.train.X,
@@ -70,8 +70,8 @@ def housing(rows: int = 1500, members: int = 6, epochs: int = 60, seed: int = 0)
     mean_only = float(np.std(parts.test.y))
     return Outcome(
         bool(better > 0.5 and together[-1] < np.mean(single)),
-        f"Test errors in 100,000 dollars: {linear:.3f} linear, {np.mean(single):.3f} for the mean of {members} networks, "
-        f"{together[-1]:.3f} for their average.",
+        f"Test errors in 100,000 dollars: {linear:.3f} linear, {np.mean(single):.3f} for the mean of {members} "
+        f"networks, {together[-1]:.3f} for their average.",
         {"linear": linear, "networks": single, "averages": together, "best_epochs": kept},
         (),
         (

@@ -88,8 +88,8 @@ def nesterov(curvature: float = 1000.0, steps: int = 300, seed: int = 0) -> Outc
         (
             Picture(
                 "heights",
-                "Height above the bottom over the steps, mean of 12 starts, on a logarithmic scale. Heavy ball falls in waves, Nesterov "
-                "steadily; with the same rate plain descent hardly moves along the valley.",
+                "Height above the bottom over the steps, mean of 12 starts, on a logarithmic scale. Heavy ball falls "
+                "in waves, Nesterov steadily; with the same rate plain descent hardly moves along the valley.",
                 lambda: _heights(heights),
             ),
         ),

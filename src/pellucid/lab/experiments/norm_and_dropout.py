@@ -18,10 +18,10 @@ from pellucid.lab.housing import Ablation, ablation
     lectures=("notes", "kth", "book"),
     topic="generalisation",
     claim="Batch normalisation has a slight regularisation effect, and reduces the need of dropout.",
-    setting="The same network on 400 houses: plain, with batch norm, with dropout (rate 0.2), with both. Each seed has its "
-    "own rows and first weights, shared by the four. No early stopping: it would hide what is to be seen.",
-    criterion="Batch norm alone narrows the gap between test and training error; with both the gap is the narrowest; and "
-    "dropout lowers the test error less beside batch norm than alone.",
+    setting="The same network on 400 houses: plain, with batch norm, with dropout (rate 0.2), with both. Each seed has "
+    "its own rows and first weights, shared by the four. No early stopping: it would hide what is to be seen.",
+    criterion="Batch norm alone narrows the gap between test and training error; with both the gap is the narrowest; "
+    "and dropout lowers the test error less beside batch norm than alone.",
     notice=(
         "The regularisation of batch norm comes from the noise of its batches: it vanishes with large ones.",
         "It depends on the task: try other sizes and numbers of epochs.",
@@ -42,9 +42,9 @@ def norm_and_dropout(seeds: int = 3, epochs: int = 120, rows: int = 400) -> Outc
     passed = gaps["batch norm"] < gaps["plain"] and gaps["both"] == min(gaps.values()) and beside[0] < alone[0]
     return Outcome(
         passed,
-        f"The gap is {gaps['plain']:.2f} plain, {gaps['batch norm']:.2f} with batch norm, {gaps['dropout']:.2f} with dropout "
-        f"and {gaps['both']:.2f} with both; dropout lowers the test error by {alone[0]:.3f} alone and by {beside[0]:.3f} "
-        "beside batch norm.",
+        f"The gap is {gaps['plain']:.2f} plain, {gaps['batch norm']:.2f} with batch norm, {gaps['dropout']:.2f} with "
+        f"dropout and {gaps['both']:.2f} with both; dropout lowers the test error by {alone[0]:.3f} alone and by "
+        f"{beside[0]:.3f} beside batch norm.",
         {"gaps": gaps, "alone": alone, "beside": beside, "train": outcome.train, "test": outcome.test},
         (),
         (
@@ -60,7 +60,8 @@ def norm_and_dropout(seeds: int = 3, epochs: int = 120, rows: int = 400) -> Outc
         (
             Picture(
                 "ablation",
-                "For each variant the error on training rows (circle) and on test rows (square); ticks are single seeds.",
+                "For each variant the error on training rows (circle) and on test rows (square); ticks are single "
+                "seeds.",
                 lambda: _draw(outcome),
             ),
         ),

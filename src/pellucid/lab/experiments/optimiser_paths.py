@@ -120,9 +120,7 @@ def _conventions(g: Any, eps: float) -> dict[str, tuple[Any, Any]]:
         ),
     }
     zero = np.zeros_like(g)
-    return {
-        name: (-rule.step(zero, g, rule.init(zero), 1.0, 1)[0], formula) for name, (rule, formula) in rules.items()
-    }
+    return {name: (-rule.step(zero, g, rule.init(zero), 1.0, 1)[0], formula) for name, (rule, formula) in rules.items()}
 
 
 def _paths(paths: dict[str, Any]) -> Any:

@@ -19,12 +19,12 @@ USED = 3
     lectures=("book",),
     topic="generalisation",
     claim="Lasso adds λ₁Σ|w|, ridge λ₂Σw², the elastic net both; layers may have different ones. A penalty is a prior: "
-    "J + λR is made small. (Minimising it is maximising a posterior: ridge stands for normal weights, lasso for weights "
-    "with Laplace's distribution.)",
+    "J + λR is made small. (Minimising it is maximising a posterior: ridge stands for normal weights, lasso for "
+    "weights with Laplace's distribution.)",
     setting="300 rows with 20 columns, of which the target uses three; a network whose first layer has the penalty, "
     "while the output layer has a weak ridge penalty of its own.",
-    criterion="The gradient of each penalty agrees with differences off zero; minus the log of the prior density is the "
-    "penalty up to a constant, within 1e-9; lasso and elastic net leave less than a third of the weight on the 17 "
+    criterion="The gradient of each penalty agrees with differences off zero; minus the log of the prior density is "
+    "the penalty up to a constant, within 1e-9; lasso and elastic net leave less than a third of the weight on the 17 "
     "useless columns that ridge leaves, and make more than half of their weights zero (below 0.001).",
     notice=(
         "Ridge shrinks in proportion: small weights stay small, and are never 0. Lasso pushes with the same force "
@@ -60,7 +60,9 @@ def penalties(strength: float = 0.01, units: int = 20, epochs: int = 300, seed: 
     weights, errors = {}, {}
     for name, penalty in every.items():
         rule = optim.Adam(optim.Cosine(0.01))
-        model = Model(nn.mlp((units,), 1), "squared_error", rule, penalty=penalty, dtype="float64", engine="native")
+        model = Model(
+            nn.mlp((units,), 1), "squared_error", rule, penalty=penalty, dtype="float64", engine="native", threads=1
+        )
         model.fit(X, y, epochs=epochs, batch_size=50, seed=seed, verbose=False)
         weights[name], errors[name] = model.params[first], model.evaluate(fresh, truth)["loss"]
 
@@ -79,7 +81,10 @@ def penalties(strength: float = 0.01, units: int = 20, epochs: int = 300, seed: 
             Table(
                 "First layer",
                 ("penalty", "weights that are zero", "Σ|w| of used columns", "Σ|w| of useless columns", "test error"),
-                [[n, f"{zeros[n]:.0%}", float(np.abs(w[:USED]).sum()), useless[n], errors[n]] for n, w in weights.items()],
+                [
+                    [n, f"{zeros[n]:.0%}", float(np.abs(w[:USED]).sum()), useless[n], errors[n]]
+                    for n, w in weights.items()
+                ],
             ),
             Table(
                 "A penalty is a prior: J + λR is minus the log of a posterior, up to a constant",

@@ -19,11 +19,11 @@ from pellucid.lab.generalization_plots import plot_degrees, plot_fit, plot_more_
     topic="generalisation",
     claim="N = 10 points of sin(2πx) with noise, polynomials of degree M = 0 ... 9 (Bishop): M = 3 looks good, M = 9 "
     "overfits. With more data the overfitting becomes less severe.",
-    setting="Least squares on 10 points; the root of the mean squared error (RMSE) on them and on 100 fresh points. Then "
-    "degree 9 with 10 to 1,000 points, the median of many data sets.",
-    criterion="At M = 9 the error on the ten points is 0 within 1e-9 and the error on fresh points at least 1.5 times that "
-    "of M = 3; the training error never rises with M; with more points the test error of degree 9 falls at every step, to "
-    "the noise within 0.02.",
+    setting="Least squares on 10 points; the root of the mean squared error (RMSE) on them and on 100 fresh points. "
+    "Then degree 9 with 10 to 1,000 points, the median of many data sets.",
+    criterion="At M = 9 the error on the ten points is 0 within 1e-9 and the error on fresh points at least 1.5 times "
+    "that of M = 3; the training error never rises with M; with more points the test error of degree 9 falls at every "
+    "step, to the noise within 0.02.",
     notice=(
         "Ten coefficients for ten points: the curve goes through all of them, and wild in between.",
         "Look at the coefficients of degree 9: thousands, with both signs, that nearly cancel.",
@@ -50,8 +50,9 @@ def polynomial_overfitting(seed: int = 11, noise: float = 0.3, repetitions: int 
     helps = bool(np.all(np.diff(data.test) < 0)) and abs(data.test[-1] - 0.3) < 0.02
     return Outcome(
         exact and worse and falling and helps,
-        f"On the ten points the error falls to {fits.train[9]:.0e} at degree 9; on fresh points it is {fits.test[3]:.2f} at "
-        f"degree 3 and {fits.test[9]:.2f} at degree 9; with 1,000 points degree 9 has {data.test[-1]:.3f}.",
+        f"On the ten points the error falls to {fits.train[9]:.0e} at degree 9; on fresh points it is "
+        f"{fits.test[3]:.2f} at degree 3 and {fits.test[9]:.2f} at degree 9; with 1,000 points degree 9 has "
+        f"{data.test[-1]:.3f}.",
         {"train": fits.train, "test": fits.test, "largest": fits.largest, "best": fits.best, "more_data": data.test},
         (
             Beside("training error at M = 9", 0, round(fits.train[9], 9)),
@@ -78,8 +79,8 @@ def polynomial_overfitting(seed: int = 11, noise: float = 0.3, repetitions: int 
             ),
             Picture(
                 "errors",
-                "Left the errors over the degree: on the ten points it only falls, on fresh points it rises again. Right "
-                "degree 9 with more and more points.",
+                "Left the errors over the degree: on the ten points it only falls, on fresh points it rises again. "
+                "Right degree 9 with more and more points.",
                 lambda: _errors(fits, data),
             ),
         ),

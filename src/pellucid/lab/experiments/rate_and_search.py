@@ -16,17 +16,19 @@ from pellucid.lab.regions import moons
     "Babysitting a training: the rate finder and three watched runs",
     lectures=("cs231n",),
     topic="optimisation",
-    claim="To train a network is to babysit the learning process and to optimise hyper-parameters (the lecture names both, "
-    "without detail). The first of them is the learning rate.",
-    setting="A network on two half moons, trained by SGD. train.find_rate runs a copy with a rate that grows at every step; "
-    "then three runs are watched: with the rate it suggests, with a hundredth of it, and with a hundred times as much.",
-    criterion="The suggested rate ends with a lower validation loss than the other two, and inspect.diagnose, which looks "
-    "at the slow run, names its rate as too low.",
+    claim="To train a network is to babysit the learning process and to optimise hyper-parameters (the lecture names "
+    "both, without detail). The first of them is the learning rate.",
+    setting="A network on two half moons, trained by SGD. train.find_rate runs a copy with a rate that grows at every "
+    "step; then three runs are watched: with the rate it suggests, with a hundredth of it, and with a hundred times as "
+    "much.",
+    criterion="The suggested rate ends with a lower validation loss than the other two, and inspect.diagnose, which "
+    "looks at the slow run, names its rate as too low.",
     notice=(
-        "The curve of the finder is flat while the rate does nothing, falls, and blows up. A tenth of where it is lowest "
-        "is a good first guess.",
+        "The curve of the finder is flat while the rate does nothing, falls, and blows up. A tenth of where it is "
+        "lowest is a good first guess.",
         "A loss that hardly moves: too low. One that jumps, or is not a number: too high.",
-        "Further settings (sizes, penalties, dropout) are searched by pellucid.tune(estimator, X, y), which needs Optuna.",
+        "Further settings (sizes, penalties, dropout) are searched by pellucid.tune(estimator, X, y), which needs "
+        "Optuna.",
     ),
     further=(
         'lab.run("rate-and-search", factor=10)',
@@ -61,9 +63,9 @@ def rate_and_search(factor: float = 100.0, epochs: int = 30, seed: int = 0) -> O
     findings = inspect.diagnose(models["too low"], X, y, validation=held)
     return Outcome(
         best and "rate-too-low" in findings.codes,
-        f"The finder suggests {curve.suggestion:.2g}; after {epochs} epochs the validation loss is {ends['suggested']:.3f} "
-        f"with it, {ends['too low']:.3f} with a {factor:g}th and {ends['too high']:.3g} with {factor:g} times as much; the "
-        f"diagnosis of the slow run is {', '.join(findings.codes)}.",
+        f"The finder suggests {curve.suggestion:.2g}; after {epochs} epochs the validation loss is "
+        f"{ends['suggested']:.3f} with it, {ends['too low']:.3f} with a {factor:g}th and {ends['too high']:.3g} with "
+        f"{factor:g} times as much; the diagnosis of the slow run is {', '.join(findings.codes)}.",
         {"suggestion": curve.suggestion, "losses": losses, "codes": findings.codes},
         (),
         (
@@ -71,7 +73,13 @@ def rate_and_search(factor: float = 100.0, epochs: int = 30, seed: int = 0) -> O
                 "Three runs",
                 ("rate", "is", "validation loss", "accuracy on validation rows", "ended by"),
                 [
-                    [name, rates[name], ends[name], f"{models[name].evaluate(*held)['accuracy']:.1%}", models[name].history.stopped[:40]]
+                    [
+                        name,
+                        rates[name],
+                        ends[name],
+                        f"{models[name].evaluate(*held)['accuracy']:.1%}",
+                        models[name].history.stopped[:40],
+                    ]
                     for name in rates
                 ],
             ),

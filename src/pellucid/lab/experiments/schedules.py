@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from pellucid.lab import Beside, Outcome, Picture, Table, experiment
     claim="Decrease every few epochs, η₀ exp(-c⌈t/k⌉), or sublinearly, η₀/(1 + ct) or η₀/√(1 + ct). (With the ceiling "
     "⌈t/k⌉ the rate falls already at t = 1; customary is the floor ⌊t/k⌋, which keeps η₀ for k steps.)",
     setting="The library's ExpSteps, InverseTime and InverseSqrt beside the formulas, for t = 0, 1, 2, ...",
-    criterion="All tabulated values agree with the formulas within 1e-15. Ceiling and floor agree at multiples of k and "
-    "differ by the factor exp(-c) in between.",
+    criterion="All tabulated values agree with the formulas within 1e-15. Ceiling and floor agree at multiples of k "
+    "and differ by the factor exp(-c) in between.",
     notice=(
         "t counts the updates made so far: the first update has t = 0 and the rate η₀ with every schedule.",
         "1/(1 + ct) is the rate of Robbins and Monro: its sum is infinite, the sum of its squares is finite.",
@@ -40,7 +41,7 @@ def schedules(start: float = 0.1, c: float = 0.2, k: int = 10) -> Outcome:
         "η₀/(1 + ct)": optim.InverseTime(start, c=c),
         "η₀/√(1 + ct)": optim.InverseSqrt(start, c=c),
     }
-    formulas = {
+    formulas: dict[str, Callable[[int], float]] = {
         "η₀ exp(-c⌈t/k⌉)": lambda t: start * math.exp(-c * math.ceil(t / k)),
         "η₀ exp(-c⌊t/k⌋)": lambda t: start * math.exp(-c * math.floor(t / k)),
         "η₀/(1 + ct)": lambda t: start / (1 + c * t),
@@ -60,9 +61,7 @@ def schedules(start: float = 0.1, c: float = 0.2, k: int = 10) -> Outcome:
         f"The values agree with the formulas within {apart:.0e}; at t = 1 the ceiling has {ceiling[1]:.4g} and the "
         f"floor still {floor[1]:.4g}.",
         {"times": times, "values": values, "difference": apart},
-        tuple(
-            Beside(f"{name} at t = {k}", formulas[name](k), float(values[name][k])) for name in formulas
-        ),
+        tuple(Beside(f"{name} at t = {k}", formulas[name](k), float(values[name][k])) for name in formulas),
         (
             Table(
                 f"η₀ = {start:g}, c = {c:g}, k = {k}",

@@ -18,12 +18,14 @@ from pellucid.lab.regions import Plane, fit_plane, mean_of, moons
     topic="generalisation",
     claim="Do not use the size of a network as a regulariser; use stronger regularisation. (Big and regularised beats "
     "both a small model and a big one without.)",
-    setting="Half moons that overlap, 100 points to train on and 2,000 to test; networks with 3 hidden units, with 100, "
-    "and with 100 and a ridge penalty. Several data sets, each with its own random start.",
+    setting="Half moons that overlap, 100 points to train on and 2,000 to test; networks with 3 hidden units, with "
+    "100, and with 100 and a ridge penalty. Several data sets, each with its own random start.",
     criterion="On average over the data sets the big regularised network has the smallest test loss and the smallest "
-    "test error of the three, and beats each of the others in pairs of the same data by two standard errors of the loss.",
+    "test error of the three, and beats each of the others in pairs of the same data by two standard errors of the "
+    "loss.",
     notice=(
-        "The small network depends on its start: now and then it is stuck with a poor boundary, and the spread shows it.",
+        "The small network depends on its start: now and then it is stuck with a poor boundary, and the spread shows "
+        "it.",
         "The big one without penalty is sure of itself where it is wrong: its loss is worse than its error tells.",
         "A small network limits what can be drawn at all; a penalty limits how sharply it is drawn.",
     ),
@@ -61,9 +63,9 @@ def size_or_regularisation(
     smallest = all(losses[best].mean() < losses[n].mean() and errors[best].mean() < errors[n].mean() for n in margins)
     return Outcome(
         bool(smallest and min(margins.values()) > 2),
-        f"Test errors: {errors['small'].mean():.1%} small, {errors['big'].mean():.1%} big, {errors[best].mean():.1%} big "
-        f"and regularised; the loss of the last is lower by {margins['small']:.1f} and {margins['big']:.1f} standard "
-        "errors.",
+        f"Test errors: {errors['small'].mean():.1%} small, {errors['big'].mean():.1%} big, {errors[best].mean():.1%} "
+        f"big and regularised; the loss of the last is lower by {margins['small']:.1f} and {margins['big']:.1f} "
+        "standard errors.",
         {"test_loss": losses, "test_error": errors, "margins": margins},
         (),
         (

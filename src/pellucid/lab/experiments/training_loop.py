@@ -117,8 +117,18 @@ def training_loop(epochs: int = 5, batch_size: int = 48, rate: float = 0.02, see
         "4. update": _apart(seen.parameters, hand.parameters),
     }
     order = seen.events == ["look", "gradients", "batch_end"] * steps
-    events = ("on_look(run, batch)", "on_look, or run.loss in on_batch_end", "on_gradients(run, gradients)", "on_batch_end(run)")
-    calls = ("rows = order[first : first + size]", "net.apply(...), loss(...)", "value_and_grad(cost)(params)", "optimizer.update(...)")
+    events = (
+        "on_look(run, batch)",
+        "on_look, or run.loss in on_batch_end",
+        "on_gradients(run, gradients)",
+        "on_batch_end(run)",
+    )
+    calls = (
+        "rows = order[first : first + size]",
+        "net.apply(...), loss(...)",
+        "value_and_grad(cost)(params)",
+        "optimizer.update(...)",
+    )
     return Outcome(
         same and order and max(apart.values()) < 1e-12,
         f"In {steps} steps the batches are the same, and loss, gradients and parameters differ by "
@@ -136,9 +146,7 @@ def training_loop(epochs: int = 5, batch_size: int = 48, rate: float = 0.02, see
             ),
         ),
         (
-            Picture(
-                "loop", "The four points of a step, and where callbacks are called (orange).", _loop
-            ),
+            Picture("loop", "The four points of a step, and where callbacks are called (orange).", _loop),
             Picture(
                 "losses",
                 "The loss of every batch, by hand (line) and seen by the callback (circles).",
@@ -158,7 +166,12 @@ def _loop() -> Any:
     ax = figures.axes(size=(7.6, 2.9))
     ax.set_axis_off()
     ax.set(xlim=(0, 10.9), ylim=(0, 4), title="One step")
-    points = (("sample", "a batch"), ("forward", "scores and loss"), ("backward", "gradients"), ("update", "parameters"))
+    points = (
+        ("sample", "a batch"),
+        ("forward", "scores and loss"),
+        ("backward", "gradients"),
+        ("update", "parameters"),
+    )
     for i, (name, what) in enumerate(points):
         x = 0.2 + 2.5 * i
         ax.add_patch(figures.pyplot().Rectangle((x, 1.7), 1.9, 1.2, fc="#E8F1F8", ec=figures.BLUE, lw=1.5))

@@ -29,14 +29,19 @@ CORRELATIONS = (0.0, 0.2, 0.5, 0.9)
     notice=(
         "More members do not help below ρσ²: what all share, no average removes. That is why members should differ.",
         "Averaging does not help a model that is too simple: its error is bias.",
-        "Here each polynomial has a training set of its own, so ρ = 0. Bootstrap samples overlap, and their ρ is above 0.",
+        "Here each polynomial has a training set of its own, so ρ = 0. Bootstrap samples overlap, and their ρ is above "
+        "0.",
     ),
     further=(
         'lab.run("variance-of-averages", draws=200000)',
         'lab.run("bagging")',
         'lab.run("bias-and-variance")',
     ),
-    knobs={"draws": "repetitions of each average", "repetitions": "averages of ten polynomials", "seed": "of all draws"},
+    knobs={
+        "draws": "repetitions of each average",
+        "repetitions": "averages of ten polynomials",
+        "seed": "of all draws",
+    },
 )
 def variance_of_averages(draws: int = 20000, repetitions: int = 200, seed: int = 1) -> Outcome:
     rng = np.random.default_rng(seed)
@@ -58,11 +63,15 @@ def variance_of_averages(draws: int = 20000, repetitions: int = 200, seed: int =
     return Outcome(
         bool(max(off) < 5 and unbiased and all(abs(10 * r - 1) < 0.2 for r in ratios.values())),
         f"{len(off) // 2} variances and means are within {max(off):.1f} standard errors of the formula; averaging ten "
-        f"polynomials leaves bias² as it was ({parts[1][0][0]:.3f} and {parts[1][1][0]:.3f} for degree 1) and takes the "
-        f"variance to {ratios[1]:.3f} and {ratios[9]:.3f} of it.",
+        f"polynomials leaves bias² as it was ({parts[1][0][0]:.3f} and {parts[1][1][0]:.3f} for degree 1) and takes "
+        f"the variance to {ratios[1]:.3f} and {ratios[9]:.3f} of it.",
         {"variances": variances, "largest_deviation": float(max(off)), "polynomials": parts},
         tuple(
-            Beside(f"variance of the average of {b}, ρ = {rho:g}", variance_of_average(sigma2, rho, b), float(variances[i, MEMBERS.index(b)]))
+            Beside(
+                f"variance of the average of {b}, ρ = {rho:g}",
+                variance_of_average(sigma2, rho, b),
+                float(variances[i, MEMBERS.index(b)]),
+            )
             for i, rho in enumerate(CORRELATIONS)
             for b in (10,)
         ),
@@ -84,7 +93,9 @@ def variance_of_averages(draws: int = 20000, repetitions: int = 200, seed: int =
     )
 
 
-def _polynomials(degree: int, repetitions: int, rng: np.random.Generator) -> tuple[tuple[float, float], tuple[float, float]]:
+def _polynomials(
+    degree: int, repetitions: int, rng: np.random.Generator
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """(bias², variance) of single fits, and of averages of ten."""
     x = np.linspace(0.0, 1.0, 51)[:, None]
     fits = []
@@ -93,7 +104,9 @@ def _polynomials(degree: int, repetitions: int, rng: np.random.Generator) -> tup
         fits.append(PolynomialRegressor(degree).fit(inputs[:, None], y).predict(x))
     single = np.stack(fits)
     both = (single, single.reshape(repetitions, 10, -1).mean(axis=1))
-    one, ten = ((float(np.mean((p.mean(axis=0) - curve(x[:, 0])) ** 2)), float(p.var(axis=0, ddof=1).mean())) for p in both)
+    one, ten = (
+        (float(np.mean((p.mean(axis=0) - curve(x[:, 0])) ** 2)), float(p.var(axis=0, ddof=1).mean())) for p in both
+    )
     return one, ten
 
 
@@ -102,7 +115,7 @@ def _draw(variances: Any, sigma2: float) -> Any:
     b = np.geomspace(1, max(MEMBERS), 60)
     ends = []
     for i, (rho, colour, mark) in enumerate(zip(CORRELATIONS, figures.COLOURS, figures.MARKERS, strict=False)):
-        line = variance_of_average(sigma2, np.full(len(b), rho), b)  # type: ignore[type-var, arg-type]
+        line = (1 - rho) * sigma2 / b + rho * sigma2
         ax.plot(b, line, color=colour, lw=1.3)
         ax.axhline(rho * sigma2, color=colour, lw=0.8, ls=":")
         ax.plot(MEMBERS, variances[i], mark, color=colour, ms=6)

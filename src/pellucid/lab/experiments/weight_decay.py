@@ -51,7 +51,7 @@ def weight_decay(strength: float = 0.05, rate: float = 0.05, epochs: int = 75, s
     ends, norms = {}, {}
     for name, (rule, penalty) in ways.items():
         net = nn.mlp((16,), 1, activation="tanh")
-        model = Model(net, "binary_cross_entropy", rule, penalty=penalty, dtype="float64", engine="native")
+        model = Model(net, "binary_cross_entropy", rule, penalty=penalty, dtype="float64", engine="native", threads=1)
         sizes: list[float] = []
 
         def note(run: train.Run, sizes: list[float] = sizes) -> None:
@@ -73,7 +73,9 @@ def weight_decay(strength: float = 0.05, rate: float = 0.05, epochs: int = 75, s
         {"sgd": sgd, "adam": float(adam), "factors": factors, "norms": norms},
         (
             Beside("factor of a weight for ½λΣw²: 1 - αλ", 1 - rate * strength, factors[True]),
-            Beside("factor of a weight for λΣw²: 1 - 2αλ (the lecture prints 1 - αλ)", 1 - rate * strength, factors[False]),
+            Beside(
+                "factor of a weight for λΣw²: 1 - 2αλ (the lecture prints 1 - αλ)", 1 - rate * strength, factors[False]
+            ),
         ),
         (
             Table(
