@@ -20,7 +20,7 @@ from pellucid.lab.generalization_plots import plot_by_size
     claim="The expected squared error is variance + bias² + noise. (The mean is over training sets and over the noise "
     "of the new target, which must be independent; the lecture writes the training sets only.) Bias is related to the "
     "training error, variance to the difference between test and training error.",
-    setting="Polynomials of degree 0 to 9 through 20 noisy points of sin(2πx), on many training sets; the error is "
+    setting="Polynomials of degree 0 to 9 through 12 noisy points of sin(2πx), on many training sets; the error is "
     "measured apart, on targets with fresh noise.",
     criterion="For every degree the three parts add up to the measured error within four standard errors; bias² of the "
     "smallest degree and variance of the largest are the largest; the gap between test and training error grows with "
@@ -28,7 +28,7 @@ from pellucid.lab.generalization_plots import plot_by_size
     notice=(
         "High training error, small gap: bias. Low training error, large gap: variance.",
         "The measured error is lowest in between, where neither is large.",
-        "Degree 2 is hardly better than degree 1: the curve is odd around its middle, and the square does not help.",
+        "Degree 2 is no better than degree 1: the curve is odd around its middle, and the square does not help.",
     ),
     further=(
         'lab.run("bias-and-variance", rows=100)',
@@ -43,7 +43,7 @@ from pellucid.lab.generalization_plots import plot_by_size
     },
     full={"repetitions": 1000},
 )
-def bias_and_variance(rows: int = 20, repetitions: int = 120, noise: float = NOISE, seed: int = 0) -> Outcome:
+def bias_and_variance(rows: int = 12, repetitions: int = 120, noise: float = NOISE, seed: int = 0) -> Outcome:
     by_size = bias_variance_by_size(n=rows, repetitions=repetitions, noise=noise, seed=seed)
     parts = by_size.parts
     off = [

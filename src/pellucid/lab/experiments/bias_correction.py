@@ -30,8 +30,8 @@ class Drawn(optim.Schedule):
     lectures=("waterloo",),
     topic="optimisation",
     claim="Adam's averages begin at 0 and are biased towards it. Divided by Σ_k λ_k Π_{l>k}(1 - λ_l), they retain a "
-    "constant gradient. (λ is the share of the newest gradient, 1 - β in most libraries; for a constant λ the divisor "
-    "is 1 - (1 - λ)^t.)",
+    "constant gradient. Here λ is the share of the newest gradient, 1 - β in most libraries; for a constant λ the "
+    "divisor is 1 - (1 - λ)^t.",
     setting="A constant gradient (3, -0.25); the state of the library's Adam after each step, with constant λ, and "
     "with a λ that is drawn anew for every step.",
     criterion="Average divided by correction is the gradient at every step within 1e-12, for both λ; the correction is "

@@ -19,7 +19,7 @@ RIDGE = 0.1
     lectures=("kth",),
     topic="generalisation",
     claim="Networks such as GoogLeNet and VGG are trained with far fewer points than parameters, and still generalise. "
-    "Why is not well understood. (Part of it can be seen in a small model: double descent.)",
+    "Why is not well understood. Part of it can be seen in a small model: double descent.",
     setting="40 noisy rows; a hidden layer of random ReLUs that is not trained, and output weights by least squares: "
     "of all exact solutions the one of smallest norm. The number of units goes from 2 to 1,000. The same with a small "
     "ridge penalty. In the full setting networks that are trained as a whole, too.",

@@ -18,8 +18,8 @@ from pellucid.lab import Beside, Outcome, Picture, Table, experiment
     topic="ensembles",
     claim="In training each unit, hidden or visible, is kept with probability q and scaled by mask/q (inverted "
     "dropout); in the test the full network is used as it is. The older convention scales nothing in training and "
-    "multiplies by q in the test. (One lecture says that today's implementations scale in training and in testing: "
-    "they divide in training only, which is why the test need not remember q.)",
+    "multiplies by q in the test. One lecture says that today's implementations scale in training and in testing; "
+    "in fact they divide in training only, which is why the test need not remember q.",
     setting="nn.Dropout with both conventions on constant features; a linear layer with eight inputs whose 256 masks "
     "are all enumerated; a network with dropout on its inputs.",
     criterion="The mean of mask/q over many draws is 1 within four standard errors; each convention's mean over all "

@@ -18,9 +18,9 @@ from pellucid.lab.housing import early_stopping as stop_early
     "Early stopping: patience, and the epoch that is kept",
     lectures=("book",),
     topic="generalisation",
-    claim="Stop training early, since overfitting typically increases as training progresses. (The lecture says that "
-    "Keras' patience interrupts when accuracy has not improved for more than k epochs: it watches val_loss by default, "
-    "stops after k epochs without improvement, and keeps the last weights unless asked for the best.)",
+    claim="Stop training early, since overfitting typically increases as training progresses. The lecture says that "
+    "Keras' patience interrupts when accuracy has not improved for more than k epochs; in fact it watches val_loss by "
+    "default, stops after k epochs without improvement, and keeps the last weights unless asked for the best.",
     setting="400 houses to train on, 600 to validate, 2,000 to test; a network with two hidden layers of 64. One run "
     "stops by patience and keeps the best epoch; a second one from the same weights goes on to the end.",
     criterion="Training stops exactly `patience` epochs after the best one; the best epoch is the lowest validation "

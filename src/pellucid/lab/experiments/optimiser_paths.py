@@ -27,7 +27,7 @@ VALLEY, START = (1.0, 20.0), (-4.0, 1.2)
     "first height, and each convention for ε gives the step that its formula says, within 1e-12.",
     notice=(
         "SGD zigzags across the valley. Rules that divide by √s go down diagonally: the steepness cancels.",
-        "Adagrad's steps shrink, for its s only grows; RMSprop forgets, and therefore never comes quite to rest.",
+        "Adagrad's steps shrink, for its s only grows; RMSprop forgets, and keeps its pace.",
         "ε = 1e-8 inside of the root acts as 1e-4 outside: gradients below 1e-4 hardly move the weight.",
     ),
     further=(

@@ -19,8 +19,8 @@ USED = 3
     lectures=("book",),
     topic="generalisation",
     claim="Lasso adds λ₁Σ|w|, ridge λ₂Σw², the elastic net both; layers may have different ones. A penalty is a prior: "
-    "J + λR is made small. (Minimising it is maximising a posterior: ridge stands for normal weights, lasso for "
-    "weights with Laplace's distribution.)",
+    "J + λR is made small. Minimising it is maximising a posterior: ridge stands for normal weights, lasso for "
+    "weights with Laplace's distribution.",
     setting="300 rows with 20 columns, of which the target uses three; a network whose first layer has the penalty, "
     "while the output layer has a weak ridge penalty of its own.",
     criterion="The gradient of each penalty agrees with differences off zero; minus the log of the prior density is "

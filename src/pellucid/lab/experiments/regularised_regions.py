@@ -20,7 +20,7 @@ STRENGTHS = (0.0, 0.001, 0.01, 0.1)
     topic="generalisation",
     claim="With m = 100 hidden units, an L2 penalty of growing strength λ makes the boundary smoother.",
     setting="Two half moons that overlap, 100 points; one hidden layer of 100 ReLUs; the mean loss plus ½λ‖W‖² is made "
-    "small. (The lecture writes the sum over the points; λ here is per point, so that it does not depend on n.)",
+    "small. The lecture writes the sum over the points; λ here is per point, so that it does not depend on n.",
     criterion="From λ = 0 to 0.1 the norm of the weights and the gap between test loss and training loss both fall, as "
     "means over the seeds.",
     notice=(

@@ -17,8 +17,8 @@ from pellucid.lab import Beside, Outcome, Picture, Table, experiment
     "Learning rate schedules: the lecture's three in numbers, and others",
     lectures=("waterloo",),
     topic="optimisation",
-    claim="Decrease every few epochs, η₀ exp(-c⌈t/k⌉), or sublinearly, η₀/(1 + ct) or η₀/√(1 + ct). (With the ceiling "
-    "⌈t/k⌉ the rate falls already at t = 1; customary is the floor ⌊t/k⌋, which keeps η₀ for k steps.)",
+    claim="Decrease every few epochs, η₀ exp(-c⌈t/k⌉), or sublinearly, η₀/(1 + ct) or η₀/√(1 + ct). With the ceiling "
+    "⌈t/k⌉ the rate falls already at t = 1; customary is the floor ⌊t/k⌋, which keeps η₀ for k steps.",
     setting="The library's ExpSteps, InverseTime and InverseSqrt beside the formulas, for t = 0, 1, 2, ...",
     criterion="All tabulated values agree with the formulas within 1e-15. Ceiling and floor agree at multiples of k "
     "and differ by the factor exp(-c) in between.",
@@ -80,7 +80,7 @@ def schedules(start: float = 0.1, c: float = 0.2, k: int = 10) -> Outcome:
                 "others",
                 "One schedule of each kind that the library has, over a run of 100 steps; the first three are the "
                 "lecture's.",
-                lambda: figures.figure_of(optim.plot_schedules()),
+                _gallery,
             ),
         ),
     )
@@ -99,3 +99,12 @@ def _curves(times: Any, values: dict[str, Any], k: int) -> Any:
     ax.set(xlabel="updates made so far, t", ylabel="learning rate", title="The lecture's schedules")
     figures.annotate(ax, ends, bottom=0)
     return figures.figure_of(ax)
+
+
+def _gallery() -> Any:
+    axes = optim.plot_schedules()
+    for ax in axes[-4:]:
+        ax.set_xlabel("step", fontsize=9)
+    for ax in axes[::4]:
+        ax.set_ylabel("rate", fontsize=9)
+    return figures.figure_of(axes)

@@ -16,8 +16,8 @@ from pellucid.lab.regions import Plane, fit_plane, mean_of, moons
     "Small, big, or big and regularised",
     lectures=("kth",),
     topic="generalisation",
-    claim="Do not use the size of a network as a regulariser; use stronger regularisation. (Big and regularised beats "
-    "both a small model and a big one without.)",
+    claim="Do not use the size of a network as a regulariser; use stronger regularisation. Big and regularised beats "
+    "both a small model and a big one without.",
     setting="Half moons that overlap, 100 points to train on and 2,000 to test; networks with 3 hidden units, with "
     "100, and with 100 and a ridge penalty. Several data sets, each with its own random start.",
     criterion="On average over the data sets the big regularised network has the smallest test loss and the smallest "
