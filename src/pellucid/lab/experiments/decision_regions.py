@@ -29,6 +29,7 @@ UNITS = (3, 20, 30, 100)
         "Three units can bend the boundary three times. A hundred draw islands around single points.",
         "Two starts of the small network may find different bends; two starts of the large one agree where there "
         "are points, and differ where there are none.",
+        "With more points, or less noise, the large network no longer overfits: the criterion is then not met.",
         "A smaller training loss is not a better network: see the losses on fresh points.",
     ),
     further=(
@@ -57,7 +58,7 @@ def decision_regions(points: int = 100, noise: float = 0.3, epochs: int = 1000, 
         bool(same and min(other.values()) > 0 and fitted and overfitted),
         f"The same seed gives the same picture; two starts disagree on {min(other.values()):.1%} to "
         f"{max(other.values()):.1%} of the plane; the training loss falls from {fits[0, 3].train_loss:.2f} (m = 3) to "
-        f"{fits[0, 100].train_loss:.2f} (m = 100), and the test loss rises from {fits[0, 3].test_loss:.2f} to "
+        f"{fits[0, 100].train_loss:.2f} (m = 100), and the test loss goes from {fits[0, 3].test_loss:.2f} to "
         f"{fits[0, 100].test_loss:.2f}.",
         {
             "same": same,

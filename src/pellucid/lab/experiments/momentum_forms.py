@@ -34,7 +34,7 @@ START = np.array([-4.0, 1.2])
     ),
     further=(
         'lab.run("momentum-forms", steps=60)',
-        'lab.run("momentum-forms", curvature=50.0)',
+        'lab.run("momentum-forms", curvature=20.0)',
         'lab.run("momentum-forms", changing=False)',
     ),
     knobs={

@@ -32,11 +32,12 @@ START = np.array([-4.0, 1.2])
         "With the same rate and β heavy ball swings across the valley; the look ahead damps that.",
         "Heavy ball with the rate and β that are best for exactly this valley is as fast or faster: on a quadratic "
         "they can be computed. On other functions they may make it diverge, which Nesterov's method does not.",
+        "Much later both fall at the same pace, and the advantage of the first steps fades.",
         "A descent with the rate 1/κ needs about κ steps where momentum needs about √κ.",
     ),
     further=(
-        'lab.run("nesterov", curvature=100.0)',
-        'lab.run("nesterov", steps=600)',
+        'lab.run("nesterov", curvature=2000.0)',
+        'lab.run("nesterov", steps=150)',
         'lab.run("momentum-forms")',
     ),
     knobs={

@@ -26,6 +26,7 @@ from pellucid.lab.regions import moons
     notice=(
         "The curve of the finder is flat while the rate does nothing, falls, and blows up. A tenth of where it is "
         "lowest is a good first guess.",
+        "The guess is a careful one: with factor=10 the larger rate may turn out to be the better one.",
         "A loss that hardly moves: too low. One that jumps, or is not a number: too high.",
         "Further settings (sizes, penalties, dropout) are searched by pellucid.tune(estimator, X, y), which needs "
         "Optuna.",

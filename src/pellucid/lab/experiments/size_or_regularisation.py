@@ -27,6 +27,7 @@ from pellucid.lab.regions import Plane, fit_plane, mean_of, moons
         "The small network depends on its start: now and then it is stuck with a poor boundary, and the spread shows "
         "it.",
         "The big one without penalty is sure of itself where it is wrong: its loss is worse than its error tells.",
+        "With too strong a penalty (try 0.05) the big network underfits, and loses.",
         "A small network limits what can be drawn at all; a penalty limits how sharply it is drawn.",
     ),
     further=(
