@@ -24,8 +24,8 @@ from pellucid.lab.housing import Ablation, ablation
     "and dropout lowers the test error less beside batch norm than alone.",
     notice=(
         "The regularisation of batch norm comes from the noise of its batches: it vanishes with large ones.",
-        "Three seeds are few: with 100 epochs in place of 120 the last part of the criterion is not met, with ten seeds "
-        "and 150 epochs (full) all of it is.",
+        "Three seeds are few: with 100 epochs in place of 120 the last part of the criterion is not met, with ten "
+        "seeds and 150 epochs (full) all of it is.",
         "The training error is measured without masks and with the stored statistics.",
     ),
     further=(
