@@ -116,5 +116,6 @@ def _draw(dead: dict[float, tuple[int, ...]], width: int) -> Figure:
         ax.bar(places, [counts[i] for counts in dead.values()], 0.23, color=colour, label=f"layer {i + 1}")
     ax.set_xticks(range(len(dead)), [f"{bias:g}" for bias in dead])
     ax.set(xlabel="bias at the start", ylabel=f"dead units of {width}", title="Dead ReLU units at the start")
+    ax.locator_params(axis="y", integer=True)
     figures.legend(ax, 3)
     return figures.figure_of(ax)
