@@ -50,7 +50,7 @@ def histogram_rows(
     title: str,
     *,
     log: bool = False,
-    colour: str = BLUE,
+    colours: Mapping[str, str] | None = None,
     columns: Sequence[str] | None = None,
 ) -> Figure:
     """A row of histograms for each name, one for each layer; every panel has its own ends on the axis.
@@ -61,7 +61,7 @@ def histogram_rows(
     """
     count = max(map(len, rows.values()))
     columns = columns or [f"layer {i}" for i in range(1, count + 1)]
-    width, height = 1.12 * count + 0.6, 1.25 * len(rows) + 0.95
+    width, height = (1.12 if count > 8 else 1.5) * count + 0.6, 1.25 * len(rows) + 0.95
     room = {  # fixed: to reckon with the words of forty panels takes seconds
         **{"left": 0.45 / width, "right": 1 - 0.1 / width, "wspace": 0.1},
         **{"bottom": 0.55 / height, "top": 1 - 0.6 / height, "hspace": 0.35},
@@ -69,7 +69,7 @@ def histogram_rows(
     figure, axes = pyplot().subplots(len(rows), count, figsize=(width, height), squeeze=False, gridspec_kw=room)
     for row, (name, histograms) in zip(axes, rows.items(), strict=True):
         for ax, (counts, edges), head in zip(row, histograms, columns, strict=True):
-            draw_histogram(ax, counts, edges, log=log, colour=colour)
+            draw_histogram(ax, counts, edges, log=log, colour=(colours or {}).get(name, BLUE))
             if ax in axes[0]:
                 ax.set_title(head, fontsize=9, color=INK)
         row[0].set_ylabel(name, fontsize=9)
