@@ -74,8 +74,8 @@ def load(path: Path, rows: int) -> tuple[Any, Any]:
     X = X.reshape(len(X), -1)
     if X.shape[1] != PIXELS or y.shape != (len(X),) or y.min() < 0 or y.max() > 9:
         raise ShapeError(
-            f"{path}: X is (n, 3072) or (n, 32, 32, 3) and y holds n classes 0 ... 9, got X of {X.shape[1]} columns and "
-            f"y of shape {y.shape} with values {y.min()} ... {y.max()}"
+            f"{path}: X is (n, 3072) or (n, 32, 32, 3) and y holds n classes 0 ... 9, got X of {X.shape[1]} columns "
+            f"and y of shape {y.shape} with values {y.min()} ... {y.max()}"
         )
     return X, y
 
@@ -83,7 +83,9 @@ def load(path: Path, rows: int) -> tuple[Any, Any]:
 def _records(file: Path) -> Any:
     data = np.fromfile(file, np.uint8)
     if len(data) == 0 or len(data) % RECORD or data[::RECORD].max() > 9:
-        raise ValueError(f"{file} is not of CIFAR-10's binary version: records of {RECORD} bytes that begin with 0 ... 9")
+        raise ValueError(
+            f"{file} is not of CIFAR-10's binary version: records of {RECORD} bytes that begin with 0 ... 9"
+        )
     return data.reshape(-1, RECORD)
 
 

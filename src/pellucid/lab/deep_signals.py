@@ -50,7 +50,7 @@ def deviation(scale: str, width: int) -> float:
     >>> deviation("small", 500), round(deviation("he", 500), 4)
     (0.01, 0.0632)
     """
-    return {"small": 0.01, "large": 1.0, "xavier": width**-0.5, "he": (2 / width) ** 0.5}[scale]
+    return {"small": 0.01, "large": 1.0, "xavier": float(width**-0.5), "he": float((2 / width) ** 0.5)}[scale]
 
 
 def tower(activation: str, sigma: float, width: int = 500, depth: int = 10) -> nn.Sequential:

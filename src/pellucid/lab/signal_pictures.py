@@ -62,10 +62,9 @@ def histogram_rows(
     count = max(map(len, rows.values()))
     columns = columns or [f"layer {i}" for i in range(1, count + 1)]
     width, height = (1.12 if count > 8 else 1.5) * count + 0.6, 1.25 * len(rows) + 0.95
-    room = {  # fixed: to reckon with the words of forty panels takes seconds
-        **{"left": 0.45 / width, "right": 1 - 0.1 / width, "wspace": 0.1},
-        **{"bottom": 0.55 / height, "top": 1 - 0.6 / height, "hspace": 0.35},
-    }
+    across = {"left": 0.45 / width, "right": 1 - 0.1 / width, "wspace": 0.1}
+    up = {"bottom": 0.55 / height, "top": 1 - 0.6 / height, "hspace": 0.35}
+    room = across | up  # fixed: to reckon with the words of forty panels takes seconds
     figure, axes = pyplot().subplots(len(rows), count, figsize=(width, height), squeeze=False, gridspec_kw=room)
     for row, (name, histograms) in zip(axes, rows.items(), strict=True):
         for ax, (counts, edges), head in zip(row, histograms, columns, strict=True):

@@ -52,9 +52,15 @@ def batch_means(sizes: tuple[int, ...] = (4, 16, 64), batches: int = 5000, seed:
         off_var, off_biased = (abs(float(x.mean()) - variance) / error_var for x in (unbiased, biased))
         ratio = float(means[B].std() / np.sqrt(variance / B))
         fine = fine and off_mean < 4 and abs(ratio - 1) < 0.05 and off_var < 4 and (B != 4 or off_biased > 10)
-        rows.append((B, float(means[B].mean()), float(means[B].std()), float(np.sqrt(variance / B)), *map(
-            float, (biased.mean(), unbiased.mean())
-        )))
+        rows.append(
+            (
+                B,
+                float(means[B].mean()),
+                float(means[B].std()),
+                float(np.sqrt(variance / B)),
+                *map(float, (biased.mean(), unbiased.mean())),
+            )
+        )
     distance = _distance(means[sizes[-1]], mu, float(np.sqrt(variance / sizes[-1])))
     passed = fine and (sizes[-1] < 64 or distance < 0.03)
     return Outcome(

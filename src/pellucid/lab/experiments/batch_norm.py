@@ -30,8 +30,8 @@ EPS = 1e-5
     setting="A batch of random numbers; each partial derivative of the notes and of the KTH lecture is compared with "
     "central differences, and the whole backward pass, by parts and in compact form, with automatic differentiation.",
     criterion="Batch outputs have mean β and deviation γ (within 1e-4); γ = √(Var + ε), β = mean give the input back "
-    "(1e-12); every partial agrees with differences (1e-6), the whole backward pass in three forms (1e-12); Σ ∂L/∂z = 0 "
-    "(1e-12), Σ u ∂L/∂z = 0 up to ε (1e-3); the bias before the normalisation has gradient 0 (1e-12).",
+    "(1e-12); every partial agrees with differences (1e-6), the whole backward pass in three forms (1e-12); Σ ∂L/∂z = "
+    "0 (1e-12), Σ u ∂L/∂z = 0 up to ε (1e-3); the bias before the normalisation has gradient 0 (1e-12).",
     notice=(
         "With γ = √Var instead of √(Var + ε) the identity is missed by about ε/(2σ²) of its size.",
         "The compact form (d − mean(d) − u·mean(d·u))/√(σ² + ε) says what happens: the gradient loses its mean and its "
@@ -131,8 +131,8 @@ def batch_norm(rows: int = 8, units: int = 3, seed: int = 0) -> Outcome:
         (
             Picture(
                 "graph",
-                "The graph of a normalisation for a batch of two: each z goes three ways, to its own u, to the mean and "
-                "to the variance. The backward pass adds up what comes back on the three arrows.",
+                "The graph of a normalisation for a batch of two: each z goes three ways, to its own u, to the mean "
+                "and to the variance. The backward pass adds up what comes back on the three arrows.",
                 _draw_graph,
             ),
             Picture(
@@ -158,9 +158,15 @@ def _partials(Z: Any, mu: Any, var: Any) -> dict[str, float]:
         step[i] = h
         return (f(Z + step) - f(Z - step)) / (2 * h)
 
-    normalise = lambda z, m, v: (z - m) / np.sqrt(v + EPS)
-    variance = lambda z, m: np.mean((z - m) ** 2, axis=0)
-    by_row = lambda f, formula: max(float(np.abs(bumped(f, i) - formula(i)).max()) for i in range(B))
+    def normalise(z: Any, m: Any, v: Any) -> Any:
+        return (z - m) / np.sqrt(v + EPS)
+
+    def variance(z: Any, m: Any) -> Any:
+        return np.mean((z - m) ** 2, axis=0)
+
+    def by_row(f: Any, formula: Any) -> float:
+        return max(float(np.abs(bumped(f, i) - formula(i)).max()) for i in range(B))
+
     return {
         "∂u/∂μ: −1/√(σ² + ε)": float(np.abs(difference(lambda m: normalise(Z, m, var), mu) + 1 / root).max()),
         "∂u/∂σ²: −½ (z − μ)(σ² + ε)^(−3/2)": float(
@@ -183,17 +189,25 @@ def _bias_gradient(X: Any, d: Any) -> float:
 
 def _draw_graph() -> Figure:
     places = {
-        **{"$z_1$": (0.0, 1.6), "$z_2$": (0.0, 0.0), "$\\mu$": (1.4, 2.1), "$\\sigma^2$": (1.4, -0.5)},
-        **{"$u_1$": (2.8, 1.6), "$u_2$": (2.8, 0.0), "$\\hat z_1$": (4.2, 1.6), "$\\hat z_2$": (4.2, 0.0)},
-        **{"$\\gamma$": (3.5, 2.4), "$\\beta$": (3.5, -0.8), "$L$": (5.4, 0.8)},
+        "$z_1$": (0.0, 1.6),
+        "$z_2$": (0.0, 0.0),
+        "$\\mu$": (1.4, 2.1),
+        "$\\sigma^2$": (1.4, -0.5),
+        "$u_1$": (2.8, 1.6),
+        "$u_2$": (2.8, 0.0),
+        "$\\hat z_1$": (4.2, 1.6),
+        "$\\hat z_2$": (4.2, 0.0),
+        "$\\gamma$": (3.5, 2.4),
+        "$\\beta$": (3.5, -0.8),
+        "$L$": (5.4, 0.8),
     }
     arrows = [("$\\mu$", "$\\sigma^2$")]
     for i in "12":
         z, u, out = f"$z_{i}$", f"$u_{i}$", f"$\\hat z_{i}$"
         arrows += [(z, u), (z, "$\\mu$"), (z, "$\\sigma^2$"), ("$\\mu$", u), ("$\\sigma^2$", u), (u, out), (out, "$L$")]
         arrows += [("$\\gamma$", out), ("$\\beta$", out)]
-    colours = {name: figures.ORANGE for name in ("$\\mu$", "$\\sigma^2$")}
-    colours |= {name: figures.GREEN for name in ("$\\gamma$", "$\\beta$")}
+    colours = dict.fromkeys(("$\\mu$", "$\\sigma^2$"), figures.ORANGE)
+    colours |= dict.fromkeys(("$\\gamma$", "$\\beta$"), figures.GREEN)
     ax = draw_nodes(figures.axes(size=(7.0, 3.8)), places, arrows, colours=colours, size=13)
     ax.set_title("A batch of two through batch normalisation")
     return figures.figure_of(ax)

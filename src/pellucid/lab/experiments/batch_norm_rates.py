@@ -20,9 +20,9 @@ NAMES = {"without": None, "with batch norm": "batch"}
     lectures=("cs231n", "notes", "kth", "book"),
     topic="normalisation",
     claim="Batch normalisation allows higher learning rates without the risk of divergence.",
-    setting="A network of nine layers (eight of 30 ReLU units, He's start) learns five tangled classes by plain mini-batch "
-    "gradient descent, with and without batch normalisation, for a row of rates. A run fails when numbers stop being "
-    "finite or when it ends no better than guessing.",
+    setting="A network of nine layers (eight of 30 ReLU units, He's start) learns five tangled classes by plain "
+    "mini-batch gradient descent, with and without batch normalisation, for a row of rates. A run fails when numbers "
+    "stop being finite or when it ends no better than guessing.",
     criterion="The lowest rate that fails is at least three times as high with batch normalisation, and at the lowest "
     "rate that fails without it the network with it is over 60 % right.",
     notice=(
@@ -59,7 +59,7 @@ def batch_norm_rates(
     lowest = {name: min((r for r in rates if row[r].failed), default=float("inf")) for name, row in runs.items()}
     plain, normed = lowest.values()
     there = runs["with batch norm"][plain].accuracy if plain in rates else 0.0
-    best = {name: max(rates, key=lambda r: row[r].accuracy) for name, row in runs.items()}  # noqa: B023
+    best = {name: max(rates, key=lambda r: row[r].accuracy) for name, row in runs.items()}
     return Outcome(
         normed >= 3 * plain and there > 0.6,
         f"Training fails from rate {plain:g} on without batch normalisation and from {normed:g} on with it; at rate "

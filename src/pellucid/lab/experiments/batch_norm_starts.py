@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         "Without it only a σ near He's √(2/30) = 0.26 works: smaller ones lose the signal, σ = 1 overflows.",
         "With it the very smallest σ fails, too: the variance of a layer's sums is then below ε = 1e-5, which stands "
         "under the root to be safe from division by 0. Try eps=1e-12.",
-        "Batch normalisation sets the scale of every layer anew; the scale of the weights only sets how fast they turn.",
+        "Batch normalisation sets the scale of every layer anew; the scale of the weights only sets how fast they "
+        "turn.",
     ),
     further=(
         'lab.run("batch-norm-starts", eps=1e-12)',
@@ -67,8 +68,8 @@ def batch_norm_starts(
     more = 3 if len(sigmas) >= 5 else 1
     return Outcome(
         normed >= plain + more and spread["with batch norm"] <= spread["without"] / 2,
-        f"Of {len(sigmas)} deviations {plain} end over 70 % without and {normed} with batch normalisation; from 0.001 to "
-        f"0.3 accuracies spread by {spread['without']:.2f} and {spread['with batch norm']:.2f}.",
+        f"Of {len(sigmas)} deviations {plain} end over 70 % without and {normed} with batch normalisation; from 0.001 "
+        f"to 0.3 accuracies spread by {spread['without']:.2f} and {spread['with batch norm']:.2f}.",
         {"sigmas": sigmas, "accuracies": accuracies, "good": good, "spread": spread},
         (Beside("starts over 70 % accuracy, without and with", "more", (plain, normed)),),
         (
@@ -81,8 +82,8 @@ def batch_norm_starts(
         (
             Picture(
                 "starts",
-                "Accuracy over the deviation of the first weights. Without batch normalisation there is a peak, with it "
-                "a plateau.",
+                "Accuracy over the deviation of the first weights. Without batch normalisation there is a peak, with "
+                "it a plateau.",
                 lambda: _draw(sigmas, accuracies),
             ),
         ),

@@ -18,8 +18,8 @@ from pellucid.lab.normalization_plots import plot_batch_sizes
     "goes wrong.)",
     setting="Networks with batch and with layer normalisation learn two rings with the same number of steps for every "
     "batch size; the loss is that on new points.",
-    criterion="With batches of 2 the loss of batch normalisation is at least 1.3 times that of layer normalisation, and "
-    "at least 1.5 times its own loss with the largest batches.",
+    criterion="With batches of 2 the loss of batch normalisation is at least 1.3 times that of layer normalisation, "
+    "and at least 1.5 times its own loss with the largest batches.",
     notice=(
         "All runs have the same number of steps, so small batches see fewer rows; compare the two curves, not their "
         "ends.",

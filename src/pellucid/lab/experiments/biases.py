@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     claim="Biases may start at 0; for ReLU, slightly positive ones let more units be active at the start. (A lecture's "
     "reason for 0, that the gradient of a bias does not depend on deeper layers, is wrong: it is δ, which comes from "
     "all of them. 0 is fine because random weights already make units differ.)",
-    setting="Two rings in the plane, moved so that all inputs are between 0 and 1 (as pixels are), and networks of three ReLU "
-    "layers. A unit is dead when it is 0 for every row. Counted are dead units and exact zeros at the start and after "
-    "training, for several biases.",
-    criterion="At the start there are fewer dead units with bias 0.1 than with 0, and fewer still with 0.5; the share of "
-    "zeros falls with every larger bias; the first layer's bias gradient changes by more than 10 % when only the last "
-    "layer is changed. (With centred inputs: no more dead units, and fewer zeros.)",
+    setting="Two rings in the plane, moved so that all inputs are between 0 and 1 (as pixels are), and networks of "
+    "three ReLU layers. A unit is dead when it is 0 for every row. Counted are dead units and exact zeros at the "
+    "start and after training, for several biases.",
+    criterion="At the start there are fewer dead units with bias 0.1 than with 0, and fewer still with 0.5; the share "
+    "of zeros falls with every larger bias; the first layer's bias gradient changes by more than 10 % when only the "
+    "last layer is changed. (With centred inputs: no more dead units, and fewer zeros.)",
     notice=(
         "With inputs that are all positive, a unit whose weights are both negative is dead for every row if its bias "
         "is 0: a quarter of the first layer.",
@@ -52,7 +53,9 @@ def biases(width: int = 50, centred: bool = False, rate: float = 0.1, epochs: in
     values = (0.0, 0.01, 0.1, 0.5)
     for bias in values:
         net = nn.mlp((width,) * 3, 1, init="he", bias=bias, output_bias=0.0)
-        model = Model(net, "binary_cross_entropy", optim.SGD(rate), ["accuracy"], engine="native").initialize(X, seed=seed)
+        model = Model(net, "binary_cross_entropy", optim.SGD(rate), ["accuracy"], engine="native").initialize(
+            X, seed=seed
+        )
         dead[bias], zeros[bias] = _count(model, X)
         model.fit(X, y, epochs=epochs, batch_size=30, seed=seed, verbose=False)
         trained[bias], accuracy[bias] = _count(model, X)[0], model.evaluate(X, y)["accuracy"]
@@ -63,7 +66,7 @@ def biases(width: int = 50, centred: bool = False, rate: float = 0.1, epochs: in
         passed = totals[-1] <= totals[0] and shares[-1] < shares[0] and change > 0.1
     else:
         passed = totals[0] >= totals[1] > totals[2] > totals[3]
-        passed = passed and all(a > b for a, b in zip(shares, shares[1:], strict=False)) and change > 0.1
+        passed = passed and all(a > b for a, b in pairwise(shares)) and change > 0.1
     return Outcome(
         passed,
         f"Dead units at the start: {', '.join(f'{n} (bias {b:g})' for b, n in zip(values, totals, strict=True))} of "

@@ -21,8 +21,8 @@ from pellucid.lab.normalization_plots import plot_drift
     setting="Networks of two hidden tanh layers learn two rings by full-batch gradient descent, with and without batch "
     "normalisation. In every step: how far the mean input of the second activation has moved from the start (in its "
     "deviations there), and how much the gradient changes along the step, relative to the step's length.",
-    criterion="With batch normalisation the largest drift is below 20 % of that without; both measures of smoothness are "
-    "finite.",
+    criterion="With batch normalisation the largest drift is below 20 % of that without; both measures of smoothness "
+    "are finite.",
     notice=(
         "The drift with batch normalisation is that of the learned scale and shift alone: mean and deviation are taken "
         "away in every step.",

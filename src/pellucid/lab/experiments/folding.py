@@ -62,8 +62,8 @@ def folding(place: str = "before", epochs: int = 10, seed: int = 0) -> Outcome:
     passed = difference < 1e-6 and left == 0 and formula < 1e-12
     return Outcome(
         passed,
-        f"Scores differ by {difference:.1g} of their size, no normalisation is left, and {numbers['with']} stored numbers "
-        f"have become {numbers['folded']}.",
+        f"Scores differ by {difference:.1g} of their size, no normalisation is left, and {numbers['with']} stored "
+        f"numbers have become {numbers['folded']}.",
         {"difference": difference, "left": left, "formula": formula, "stored": numbers},
         (
             Beside("scores of the folded network − scores, relative", 0, difference),

@@ -34,7 +34,8 @@ ROWS_BEFORE = 1000
         "much as activations shrink forwards: their product is the same tiny number in all layers.",
         "Under σ = 1/√n layer 1 has the largest gradient: its input has deviation 1, that of the others 0.63 to 0.23.",
         "The slides say that 90 to 98 % of `activations` are zero below gradient histograms. Activations are 0 in half "
-        "of the cases; the gradient of one row has 50 to 80 % zeros, and that of many rows fewer the more rows there are.",
+        "of the cases; the gradient of one row has 50 to 80 % zeros, and that of many rows fewer the more rows there "
+        "are.",
     ),
     further=(
         'lab.run("gradient-signals", full=True)',
@@ -84,7 +85,9 @@ def gradient_signals(width: int = 500, depth: int = 10, rows: int = 100, seed: i
             "delta": {names[key]: tuple(delta[key].tolist()) for key in KEYS},
             "dW": {names[key]: tuple(dW[key].tolist()) for key in KEYS},
             "spread": {names[key]: spread[key] for key in KEYS},
-            "zeros_of_one_row": {names[key]: tuple(s.zeros for s in it.weight_gradients) for key, it in one_row.items()},
+            "zeros_of_one_row": {
+                names[key]: tuple(s.zeros for s in it.weight_gradients) for key, it in one_row.items()
+            },
             "zeros_of_all_rows": {names[key]: tuple(s.zeros for s in signals[key].weight_gradients) for key in one_row},
         },
         (
@@ -113,7 +116,8 @@ def gradient_signals(width: int = 500, depth: int = 10, rows: int = 100, seed: i
         (
             Picture(
                 "delta",
-                "Size of δ over the layers. Read from right to left: with σ = 0.01 it vanishes, with σ = 1 it explodes.",
+                "Size of δ over the layers. Read from right to left: with σ = 0.01 it vanishes, with σ = 1 it "
+                "explodes.",
                 lambda: over_layers(
                     {NAMES[a]: {SCALES[s]: delta[a, s].tolist() for s in SCALES} for a in NAMES},
                     "root mean square of δ",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +24,9 @@ EPS = 1e-5
     lectures=("notes", "kth"),
     topic="normalisation",
     claim="Batch normalisation is a vector function over the batch, not over the units: every z_j of a unit influences "
-    "every normalised u_i of the same unit through the mean and the variance, and no other unit. (The notes ask whether "
-    "BN(x_i) = f(x_i, x_−i, μ, σ²) is wrong: the other rows enter only through μ and σ². Later activations are missing "
-    "in the diagram because ∂L/∂u_j already carries all that comes behind.)",
+    "every normalised u_i of the same unit through the mean and the variance, and no other unit. (The notes ask "
+    "whether BN(x_i) = f(x_i, x_−i, μ, σ²) is wrong: the other rows enter only through μ and σ². Later activations "
+    "are missing in the diagram because ∂L/∂u_j already carries all that comes behind.)",
     setting="A batch of random numbers goes through batch normalisation, layer normalisation and an activation alone; "
     "the Jacobian ∂u_i/∂z_j is computed by automatic differentiation and by differences.",
     criterion="The Jacobian equals (I − 1/B − u uᵀ/B)/√(σ² + ε) within 1e-12 and central differences within 1e-7; "
@@ -45,7 +46,7 @@ EPS = 1e-5
 )
 def influence_diagram(rows: int = 8, units: int = 3, seed: int = 0) -> Outcome:
     Z = np.random.default_rng(seed).normal(1.0, 2.0, (rows, units))
-    maps = {
+    maps: dict[str, Callable[[Any], Any]] = {
         "batch normalisation": lambda z: nn.standardize(z, axis=0, eps=EPS),
         "layer normalisation": lambda z: nn.standardize(z, axis=-1, eps=EPS),
         "no normalisation (tanh)": np.tanh,
@@ -72,9 +73,9 @@ def influence_diagram(rows: int = 8, units: int = 3, seed: int = 0) -> Outcome:
     )
     return Outcome(
         passed,
-        f"The {rows} × {rows} matrix agrees with its formula within {off:.1g} and with differences within {numeric:.1g}; "
-        f"influence between rows is up to {other_rows['batch normalisation']:.2f} with batch normalisation, and 0 "
-        "otherwise.",
+        f"The {rows} × {rows} matrix agrees with its formula within {off:.1g} and with differences within "
+        f"{numeric:.1g}; influence between rows is up to {other_rows['batch normalisation']:.2f} with batch "
+        "normalisation, and 0 otherwise.",
         {
             "jacobian": batch[:, 0, :, 0],
             "formula_difference": off,
@@ -92,7 +93,7 @@ def influence_diagram(rows: int = 8, units: int = 3, seed: int = 0) -> Outcome:
             Table(
                 "Largest influence of another row",
                 ("layer", "largest ∂u_i/∂z_j, i ≠ j"),
-                [(name, value) for name, value in other_rows.items()],
+                list(other_rows.items()),
             ),
         ),
         (
@@ -142,7 +143,9 @@ def _draw_matrices(matrices: dict[str, Any]) -> Figure:
 
 
 def _draw_diagram() -> Figure:
-    places = {f"$z_{i}$": (0.0, 4.0 - 1.5 * i) for i in (1, 2, 3)} | {f"$u_{i}$": (3.0, 4.0 - 1.5 * i) for i in (1, 2, 3)}
+    places = {f"$z_{i}$": (0.0, 4.0 - 1.5 * i) for i in (1, 2, 3)} | {
+        f"$u_{i}$": (3.0, 4.0 - 1.5 * i) for i in (1, 2, 3)
+    }
     places |= {"$\\mu$": (1.5, 3.1), "$\\sigma^2$": (1.5, -1.1)}
     arrows = [("$\\mu$", "$\\sigma^2$")]
     for i in (1, 2, 3):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     "Other starts: orthogonal, random walk, data-dependent, LSUV",
     lectures=("cs231n", "kth"),
     topic="initialisation",
-    claim="Proper initialisation is an active area of research: orthogonal matrices (Saxe et al., 2013), a gain without "
-    "drift (Sussillo and Abbott, 2014), weights scaled by data (Krähenbühl et al., 2015), and layer-sequential unit "
-    "variance, LSUV (Mishkin and Matas, 2015).",
+    claim="Proper initialisation is an active area of research: orthogonal matrices (Saxe et al., 2013), a gain "
+    "without drift (Sussillo and Abbott, 2014), weights scaled by data (Krähenbühl et al., 2015), and "
+    "layer-sequential unit variance, LSUV (Mishkin and Matas, 2015).",
     setting="A network of many ReLU layers on standard normal inputs that are shifted and scaled, so that rules which "
     "know nothing of the data are off from the first layer on. Besides, vectors are sent through many linear layers "
     "with weights of variance 1/n, orthogonal weights, and weights with the random walk's gain exp(1/(2n)).",
@@ -80,9 +80,9 @@ def orthogonal_and_lsuv(
     return Outcome(
         passed,
         f"LSUV: variance 1 within {lsuv_off:.2g} in all {depth + 1} layers; data-dependent: every unit within "
-        f"{units_off:.1g}; through {walk} linear layers log length changes by {float(np.abs(ends['orthogonal']).max()):.1g} "
-        f"(orthogonal), {drift['lecun'][0]:.2f} ± {drift['lecun'][1]:.2f} (1/n), {drift['random_walk'][0]:.2f} ± "
-        f"{drift['random_walk'][1]:.2f} (random walk).",
+        f"{units_off:.1g}; through {walk} linear layers log length changes by "
+        f"{float(np.abs(ends['orthogonal']).max()):.1g} (orthogonal), {drift['lecun'][0]:.2f} ± "
+        f"{drift['lecun'][1]:.2f} (1/n), {drift['random_walk'][0]:.2f} ± {drift['random_walk'][1]:.2f} (random walk).",
         {"variances": variances, "new_batch": new_batch, "drift": drift, "lsuv_off": lsuv_off, "units_off": units_off},
         (
             Beside("variance of every layer after LSUV", 1, (min(variances["LSUV"]), max(variances["LSUV"]))),
@@ -110,8 +110,8 @@ def orthogonal_and_lsuv(
             Picture(
                 "walks",
                 "Logarithm of the length of vectors on their way through linear layers of 20 units. Left: with 1/n it "
-                "falls on average (thick line). Middle: orthogonal layers keep it. Right: a gain a little above 1 takes "
-                "the drift away, but not the scatter.",
+                "falls on average (thick line). Middle: orthogonal layers keep it. Right: a gain a little above 1 "
+                "takes the drift away, but not the scatter.",
                 lambda: _draw(lengths),
             ),
         ),

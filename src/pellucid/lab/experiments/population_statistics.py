@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     "their variances, in practice running averages. (The notes once write 1/(B − 1) for the factor; another lecture "
     "averages σ where it should be σ². The average of the means is the population's only for equal batches that cover "
     "the data once, with fixed weights; running averages mix statistics of weights that are gone.)",
-    setting="First fixed numbers, cut into equal batches. Then a network learns two rings for a few steps, with running "
-    "averages of several momenta; the exact statistics under the final weights come from `nn.population_statistics`.",
+    setting="First fixed numbers, cut into equal batches. Then a network learns two rings for a few steps, with "
+    "running averages of several momenta; the exact statistics under the final weights come from "
+    "`nn.population_statistics`.",
     criterion="The mean of equal batches' means is the population's (1e-12); over random batches B/(B − 1) times the "
     "mean variance is within 4 standard errors of the population's, and the printed factor 1/(B − 1) is more than 20 "
     "away; after training the stored means are off by more than 1 % of a deviation, whatever the momentum.",
@@ -59,7 +60,9 @@ def population_statistics(
     drawn = rng.choice(z, (20_000, B)).var(axis=1)
     estimates = {"B/(B − 1)": B / (B - 1), "1/(B − 1) (printed once)": 1 / (B - 1), "1 (biased)": 1.0}
     error = float(drawn.std() * B / (B - 1) / np.sqrt(len(drawn)))
-    variance_off = {name: abs(factor * float(drawn.mean()) - float(z.var())) / error for name, factor in estimates.items()}
+    variance_off = {
+        name: abs(factor * float(drawn.mean()) - float(z.var())) / error for name, factor in estimates.items()
+    }
 
     X, y = rings(seed=seed)
     gaps, losses = {}, {}
@@ -81,8 +84,8 @@ def population_statistics(
     return Outcome(
         passed,
         f"The mean of means is the population's within {mean_off:.1g}; B/(B − 1) is {variance_off['B/(B − 1)']:.1f} "
-        f"standard errors off, 1/(B − 1) {variance_off['1/(B − 1) (printed once)']:.0f}. After {steps} steps the stored "
-        f"means are up to {gaps[worst][0]:.2f} deviations from the exact ones ({worst}).",
+        f"standard errors off, 1/(B − 1) {variance_off['1/(B − 1) (printed once)']:.0f}. After {steps} steps the "
+        f"stored means are up to {gaps[worst][0]:.2f} deviations from the exact ones ({worst}).",
         {"mean_off": mean_off, "variance_off": variance_off, "gaps": gaps, "losses": losses},
         (
             Beside("mean of the batches' means − population mean", 0, mean_off),
@@ -112,7 +115,9 @@ def population_statistics(
     )
 
 
-def _train(norm: nn.BatchNorm, X: Any, y: Any, steps: int, B: int, seed: int) -> tuple[tuple[float, float], float, float]:
+def _train(
+    norm: nn.BatchNorm, X: Any, y: Any, steps: int, B: int, seed: int
+) -> tuple[tuple[float, float], float, float]:
     """Largest shift and factor of the stored statistics; the loss with them, and with the exact ones."""
     net = nn.mlp((16, 16), 1, norm=norm, activation="tanh")
     model = Model(net, "binary_cross_entropy", optim.Adam(0.02), dtype="float64", engine="numpy")

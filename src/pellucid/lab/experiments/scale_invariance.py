@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     "gradient of W changes: it has no part along W, and the gradient of the bias is 0.",
     setting="An affine layer, batch normalisation and tanh, with a loss behind them; the weights are multiplied by "
     "factors a from 1/100 to 100. Then plain gradient descent with a fixed rate is followed.",
-    criterion="With ε = 0 the loss is the same for every a (1e-10), a times the gradient as well (1e-9), and the cosine "
-    "between each unit's weights and its gradient is below 1e-9; in every step of gradient descent no unit's weights "
-    "get shorter.",
+    criterion="With ε = 0 the loss is the same for every a (1e-10), a times the gradient as well (1e-9), and the "
+    "cosine between each unit's weights and its gradient is below 1e-9; in every step of gradient descent no unit's "
+    "weights get shorter.",
     notice=(
         "With ε = 1e-5 all this holds up to about ε/σ²: see the last column.",
         "Every step goes at right angles to the weights, so by Pythagoras they only get longer, and the effective rate "
@@ -77,7 +77,13 @@ def scale_invariance(rate: float = 5.0, steps: int = 100, seed: int = 0) -> Outc
                 "Weights multiplied by a",
                 ("a", "loss", "|∂L/∂(aW)|", "a·|∂L/∂(aW)|", "loss with ε = 1e-5"),
                 [
-                    (a, losses[a], float(np.linalg.norm(gradients[a])), float(a * np.linalg.norm(gradients[a])), float(usual(a * W)))
+                    (
+                        a,
+                        losses[a],
+                        float(np.linalg.norm(gradients[a])),
+                        float(a * np.linalg.norm(gradients[a])),
+                        float(usual(a * W)),
+                    )
                     for a in factors
                 ],
             ),

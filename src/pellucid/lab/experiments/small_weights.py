@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     claim="Small random numbers of deviation 0.01 work okay for small networks, but not for deep ones.",
     setting="Clouds of five classes in 20 dimensions; networks of 2 and of 10 layers of tanh units, with weights of "
     "deviation 0.01 and of deviation 1/√n, trained by plain mini-batch gradient descent with the same rate and steps.",
-    criterion="With σ = 0.01 the network of 2 layers has over 80 % accuracy and that of 10 layers below 40 % (chance is "
-    "20 %); with σ = 1/√n both have over 80 %; the diagnosis of the deep one names vanishing gradients.",
+    criterion="With σ = 0.01 the network of 2 layers has over 80 % accuracy and that of 10 layers below 40 % (chance "
+    "is 20 %); with σ = 1/√n both have over 80 %; the diagnosis of the deep one names vanishing gradients.",
     notice=(
         "The curve of the failing network is flat from its first step: nothing reaches its outputs but their biases.",
         "It is not stuck in a bad minimum: the gradient is tiny because activations and δ are.",

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     "network of two hidden units is compared with the lecture's formula; networks of 16 units start at 0, at a "
     "constant, and at random, and learn two rings.",
     criterion="After all steps equal weights differ by at most rounding (1e-12), outputs' constants differ; both units "
-    "give max(0, γx₁ + γx₂) to rounding; from W = 0 the hidden gradients are 0 for ReLU and tanh; the diagnosis names equal "
-    "units; the random start is at least 10 points better than the constant one.",
+    "give max(0, γx₁ + γx₂) to rounding; from W = 0 the hidden gradients are 0 for ReLU and tanh; the diagnosis names "
+    "equal units; the random start is at least 10 points better than the constant one.",
     notice=(
         "Sixteen equal units are one unit: the network has the power of a single one.",
         "With the sigmoid h = ½ at W = 0, so the output weights learn in the first step and the hidden ones in the "
@@ -91,8 +91,8 @@ def symmetry(constant: float = 0.2, width: int = 5, steps: int = 20, rate: float
     return Outcome(
         passed,
         f"After {steps} steps equal weights still differ by at most {max(differences):.1g}; accuracy on the rings is "
-        f"{accuracies['constant']:.2f} from a constant, {accuracies['zero']:.2f} from 0, {accuracies['random']:.2f} from "
-        "random weights.",
+        f"{accuracies['constant']:.2f} from a constant, {accuracies['zero']:.2f} from 0, {accuracies['random']:.2f} "
+        "from random weights.",
         {
             "differences": differences,
             "outputs_differ": outputs_differ,

@@ -29,8 +29,8 @@ GAINS = ("identity", "tanh", "sigmoid", "relu", "leaky_relu", "elu", "selu", "ge
     setting="Sums of n products are drawn for several n; a linear and a ReLU network of ten layers of 500 units are "
     "run with 1/n and 2/n; matrices of 400 × 100 weights are drawn by every rule.",
     criterion="Variances of sums are within 10 % of n·Var(w)·Var(x); the linear network keeps its deviation within 5 % "
-    "over all layers (more, as the root of the depth over the width, for other sizes); ReLU keeps half of the second moment of a normal number within 2 %; the sampled variances are "
-    "within 3 % of the rules.",
+    "over all layers (more, as the root of the depth over the width, for other sizes); ReLU keeps half of the second "
+    "moment of a normal number within 2 %; the sampled variances are within 3 % of the rules.",
     notice=(
         "Deviations add by squares: n terms of size 1 make a sum of size √n, not n. That is the root in 1/√n.",
         "He's argument speaks of the second moment E[h²], not of the variance: the next sum adds up squares of h, and "
@@ -76,8 +76,8 @@ def variance_derivation(width: int = 500, depth: int = 10, rows: int = 300, seed
     passed = off < 0.1 and kept < tolerance and abs(half - 0.5) < 0.01 and sample_off < 0.03
     return Outcome(
         passed,
-        f"Sums of n products have n·Var(w)·Var(x) within {off:.1%}; the linear network's deviation after {depth} layers "
-        f"is {linear[-1]:.3f}; ReLU keeps {half:.3f} of the second moment; rules hold within {sample_off:.1%}.",
+        f"Sums of n products have n·Var(w)·Var(x) within {off:.1%}; the linear network's deviation after {depth} "
+        f"layers is {linear[-1]:.3f}; ReLU keeps {half:.3f} of the second moment; rules hold within {sample_off:.1%}.",
         {
             "sums": sums,
             "linear_stds": linear,
@@ -93,7 +93,11 @@ def variance_derivation(width: int = 500, depth: int = 10, rows: int = 300, seed
             Beside("k of the rule k/n for tanh (ours by default)", 1, nn.activation("tanh").gain ** 2),
         ),
         (
-            Table("The variance of a sum of n products", ("n", "n·Var(w)·Var(x)", "sampled"), [(n, asked[n], sums[n]) for n in sizes]),
+            Table(
+                "The variance of a sum of n products",
+                ("n", "n·Var(w)·Var(x)", "sampled"),
+                [(n, asked[n], sums[n]) for n in sizes],
+            ),
             Table(
                 f"The rules by name, for {fans[0]} inputs and {fans[1]} outputs",
                 ("name", "variance", "that is", "sampled"),
@@ -109,16 +113,15 @@ def variance_derivation(width: int = 500, depth: int = 10, rows: int = 300, seed
             Picture(
                 "steps",
                 "Left: variances of sums of n products lie on the line n·Var(w)·Var(x). Right: the deviation of a "
-                "linear network with weights of variance 1/n, and the second moment behind ReLU with 2/n, layer by layer.",
+                "linear network with weights of variance 1/n, and the second moment behind ReLU with 2/n, layer by "
+                "layer.",
                 lambda: _draw(sums, asked, linear, moments),
             ),
         ),
     )
 
 
-def _draw(
-    sums: dict[int, float], asked: dict[int, float], linear: tuple[float, ...], moments: list[float]
-) -> Figure:
+def _draw(sums: dict[int, float], asked: dict[int, float], linear: tuple[float, ...], moments: list[float]) -> Figure:
     left, right = figures.grid(2, (4.6, 3.3), who="variance-derivation")
     figures.plain(left), figures.plain(right)
     left.loglog(list(asked), list(asked.values()), color=figures.GREY)
