@@ -28,7 +28,8 @@ def tangled_classes(rows: int = 600, seed: int = 0) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, repr=False)
 class Attempt(Brief):
-    """A training: the loss of each epoch, the accuracy at its end on the training rows, and whether it failed.
+    """A training: the loss of each epoch, the accuracy at its end on the training rows, whether it failed, and why it
+    ended.
 
     It fails where numbers stop being finite, or where it ends no better than guessing by the classes' shares.
     """
@@ -37,6 +38,7 @@ class Attempt(Brief):
     accuracy: float
     diverged: bool
     failed: bool
+    stopped: str
 
 
 def attempt(
@@ -64,4 +66,4 @@ def attempt(
     guessing = float(-np.sum(shares[shares > 0] * np.log(shares[shares > 0])))
     diverged = history.ending is not None and history.ending.kind is EndingKind.DIVERGED
     accuracy = 0.0 if diverged else model.evaluate(X, y)["accuracy"]
-    return Attempt(losses, accuracy, diverged, diverged or not losses[-1] < 0.95 * guessing)
+    return Attempt(losses, accuracy, diverged, diverged or not losses[-1] < 0.95 * guessing, history.stopped)

@@ -24,9 +24,9 @@ EPS = 1e-5
     topic="normalisation",
     claim="u = (z − μ)/√(σ² + ε) with the mean and the (biased) variance of the batch, then γu + β. The notes derive "
     "its backward pass and wonder why it does not agree with Ioffe and Szegedy: it does. Only their ∂L/∂γ and ∂L/∂β "
-    "lack a sum over the batch; the extra term of ∂L/∂μ is multiplied by Σ(z − μ) = 0. (Further slips set right here: "
+    "lack a sum over the batch; the extra term of ∂L/∂μ is multiplied by Σ(z − μ) = 0. Further slips set right here: "
     "∂ẑ/∂u is γ, not f'; the variance is a mean over the batch, as the mean is; the line headed ∂l/∂σ² in the notes "
-    "shows ∂l/∂μ.)",
+    "shows ∂l/∂μ.",
     setting="A batch of random numbers; each partial derivative of the notes and of the KTH lecture is compared with "
     "central differences, and the whole backward pass, by parts and in compact form, with automatic differentiation.",
     criterion="Batch outputs have mean β and deviation γ (within 1e-4); γ = √(Var + ε), β = mean give the input back "

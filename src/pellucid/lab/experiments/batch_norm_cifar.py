@@ -26,9 +26,9 @@ SMALL, LARGE = 0.01, 0.5
     topic="normalisation",
     claim="In a network 3072-50-10-10-10-10-10 on CIFAR-10, trained by plain mini-batch gradient descent from He's "
     "start, batch normalisation improves the gradient flow and allows a higher rate: at 0.5 the network with it "
-    "learns well and fast, where the one without it does not. (The slides show loss curves for rate 0.01 as well, "
+    "learns well and fast, where the one without it does not. The slides show loss curves for rate 0.01 as well, "
     "without a word on them. Ours at that rate: both networks learn; on CIFAR-10 the one with batch normalisation is "
-    "ahead in the first epochs, and not at the end.)",
+    "ahead in the first epochs, and not at the end.",
     setting="Inputs standardised column by column, batches of 100; activations and gradients are looked at before the "
     "first step and after a quarter, a half and all of the steps (the lecture: 0, 1000, 2000, 4000). Without `data` a "
     "made-up substitute of the same shape is used: smooth colour pictures of ten classes. `data` is a folder with "

@@ -27,7 +27,7 @@ NORMS = {"without": None, "with batch norm": "batch", "with layer norm": "layer"
     "normalisation. Its operations are counted, and the numbers that they compute; then the graphs are run in turn, "
     "many times, and the shortest times are compared (what else the machine does can only make them longer).",
     criterion="With batch normalisation the graph has more operations and computes more numbers, but the same number "
-    "of matrix products. (Times are shown, but not judged: they depend on the machine and what else it does.)",
+    "of matrix products. Times are shown, but not judged: they depend on the machine and what else it does.",
     notice=(
         "The multiplications of matrices are the same; what is added are passes over the activations, which cost time "
         "because memory is slow, not because there is much to reckon.",

@@ -80,6 +80,15 @@ def batch_norm_rates(
                 ("rate", "without", "loss", "with batch norm", "loss"),
                 [(f"{r:g}", *(cell for row in runs.values() for cell in _cells(row[r]))) for r in rates],
             ),
+            Table(
+                "Where numbers stopped being finite, in the words of the run",
+                ("rate", "without batch normalisation"),
+                [
+                    (f"{r:g}", it.stopped.split(" Large parameters")[0])
+                    for r, it in runs["without"].items()
+                    if it.diverged
+                ],
+            ),
         ),
         (
             Picture(
@@ -96,6 +105,11 @@ def _cells(run: Attempt) -> tuple[str, str]:
     if run.diverged:
         return "failed", "not finite"
     return f"{run.accuracy:.2f}{' failed' if run.failed else ''}", f"{run.losses[-1]:.3g}"
+
+
+def _first_words(stopped: str) -> str:
+    """Where it began, without the list of all large parameters."""
+    return stopped.split(" Large parameters")[0]
 
 
 def _draw(runs: dict[str, dict[float, Attempt]]) -> Figure:

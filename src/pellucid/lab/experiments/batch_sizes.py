@@ -14,8 +14,8 @@ from pellucid.lab.normalization_plots import plot_batch_sizes
     lectures=("kth", "notes"),
     topic="normalisation",
     claim="Batch normalisation makes the loss depend on all members of a batch, and is less stable with small batches. "
-    "Layer normalisation does not look at other rows. (Wu and Johnson, Rethinking `Batch` in BatchNorm, collect what "
-    "goes wrong.)",
+    "Layer normalisation does not look at other rows. Wu and Johnson, Rethinking `Batch` in BatchNorm, collect what "
+    "goes wrong.",
     setting="Networks with batch and with layer normalisation learn two rings with the same number of steps for every "
     "batch size; the loss is that on new points.",
     criterion="With batches of 2 the loss of batch normalisation is at least 1.3 times that of layer normalisation, "

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     "Biases of ReLU units: zero, or slightly positive",
     lectures=("kth", "book"),
     topic="initialisation",
-    claim="Biases may start at 0; for ReLU, slightly positive ones let more units be active at the start. (A lecture's "
+    claim="Biases may start at 0; for ReLU, slightly positive ones let more units be active at the start. A lecture's "
     "reason for 0, that the gradient of a bias does not depend on deeper layers, is wrong: it is δ, which comes from "
-    "all of them. 0 is fine because random weights already make units differ.)",
+    "all of them. 0 is fine because random weights already make units differ.",
     setting="Two rings in the plane, moved so that all inputs are between 0 and 1 (as pixels are), and networks of "
     "three ReLU layers. A unit is dead when it is 0 for every row. Counted are dead units and exact zeros at the "
     "start and after training, for several biases.",
     criterion="At the start there are fewer dead units with bias 0.1 than with 0, and fewer still with 0.5; the share "
     "of zeros falls with every larger bias; the first layer's bias gradient changes by more than 10 % when only the "
-    "last layer is changed. (With centred inputs: no more dead units, and fewer zeros.)",
+    "last layer is changed. With centred inputs: no more dead units, and fewer zeros.",
     notice=(
         "With inputs that are all positive, a unit whose weights are both negative is dead for every row if its bias "
         "is 0: a quarter of the first layer.",

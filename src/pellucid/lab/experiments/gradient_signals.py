@@ -21,9 +21,9 @@ ROWS_BEFORE = 1000
     lectures=("kth", "cs231n", "book"),
     topic="initialisation",
     claim="Small weights make gradients vanish, large weights make them explode towards the input, Xavier and He keep "
-    "their range. (One lecture says that with σ = 1 and tanh all gradients will be zero: most entries are tiny, but "
-    "their size grows 3.5 times per layer, as the other lecture says. So gradients do not vanish for any activation, "
-    "as a third one has it.)",
+    "their range. One lecture says that with σ = 1 and tanh all gradients will be zero: most entries are tiny, but "
+    "their size grows 3.5 times per layer, as another lecture says. A third one has gradients shrink backwards for any "
+    "activation; they need not.",
     setting="The network of the experiment `initialisation`. The gradient starts at the output with random signs; "
     "δ is the derivative by a layer's sums for one row, dW the mean gradient of its weights over all rows.",
     criterion="For 10 layers of 500 units: with σ = 1, δ of tanh grows 3.48 times per layer backwards (within 5 %); "

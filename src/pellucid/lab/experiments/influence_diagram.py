@@ -24,9 +24,9 @@ EPS = 1e-5
     lectures=("notes", "kth"),
     topic="normalisation",
     claim="Batch normalisation is a vector function over the batch, not over the units: every z_j of a unit influences "
-    "every normalised u_i of the same unit through the mean and the variance, and no other unit. (The notes ask "
+    "every normalised u_i of the same unit through the mean and the variance, and no other unit. The notes ask "
     "whether BN(x_i) = f(x_i, x_−i, μ, σ²) is wrong: the other rows enter only through μ and σ². Later activations "
-    "are missing in the diagram because ∂L/∂u_j already carries all that comes behind.)",
+    "are missing in the diagram because ∂L/∂u_j already carries all that comes behind.",
     setting="A batch of random numbers goes through batch normalisation, layer normalisation and an activation alone; "
     "the Jacobian ∂u_i/∂z_j is computed by automatic differentiation and by differences.",
     criterion="The Jacobian equals (I − 1/B − u uᵀ/B)/√(σ² + ε) within 1e-12 and central differences within 1e-7; "

@@ -18,8 +18,8 @@ NAMES = {"tanh": "tanh", "relu": "ReLU"}
     topic="initialisation",
     claim="In a network of ten layers of 500 tanh units, weights of deviation 0.01 let all activations become zero and "
     "weights of deviation 1 saturate them; 1/√n is reasonable. For ReLU, 1/√n halves the variance in every layer, and "
-    "√(2/n) keeps it. (Under 1/√n the deviation of tanh is not constant, as one lecture says, but falls from 0.63 to "
-    "0.23, as the other one prints; a gain of 5/3 holds it at 0.65.)",
+    "√(2/n) keeps it. Under 1/√n the deviation of tanh is not constant, as one lecture says, but falls from 0.63 to "
+    "0.23, as the other one prints; a gain of 5/3 holds it at 0.65.",
     setting="Standard normal inputs, no biases, weights N(0, σ²) with four deviations σ for tanh and for ReLU. All "
     "settings use the same random draws. `activation` and `gain` add a setting of your own with σ = gain/√n.",
     criterion="For the lecture's width of 500: deviations agree with the printouts within 3 % (tanh) and 40 % (ReLU, "
@@ -124,8 +124,8 @@ def initialisation(
             ),
             Picture(
                 "means",
-                "Mean of the activations over the layers: about 0 for tanh, positive for ReLU. (σ = 1 is left out for "
-                "ReLU: it explodes.)",
+                "Mean of the activations over the layers: about 0 for tanh, positive for ReLU. σ = 1 is left out for "
+                "ReLU: it explodes.",
                 lambda: over_layers(
                     {
                         NAMES[act]: {

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     lectures=("kth",),
     topic="normalisation",
     claim="Layer normalisation takes mean and variance of the d numbers of each example, normalises the example by "
-    "them, and scales and shifts by learned γ and β. It behaves the same at train and test. (The slide multiplies the "
-    "column s − 1μ by a matrix from the right: the matrix belongs on the left.)",
+    "them, and scales and shifts by learned γ and β. It behaves the same at train and test. The slide multiplies the "
+    "column s − 1μ by a matrix from the right: the matrix belongs on the left.",
     setting="Random numbers go through layer and batch normalisation, as in training and as in prediction; the "
     "gradient of layer normalisation is compared with differences; examples are normalised alone and in a batch.",
     criterion="Every example has mean 0 and deviation 1 behind it (1e-4); training and prediction are bit for bit the "
@@ -114,7 +114,7 @@ def _gradient_difference(layer: nn.LayerNorm, params: dict[str, Any], Z: Any, rn
 def _draw(arrays: dict[str, Any]) -> Figure:
     axes = figures.grid(3, (3.0, 3.4), who="layer-norm")
     for ax, (name, values) in zip(axes, arrays.items(), strict=True):
-        size = float(np.abs(values).max())
+        size = max(float(np.abs(values).max()), 1e-9)
         ax.imshow(values, cmap="PuOr", vmin=-size, vmax=size, aspect="auto")
         ax.set(title=name, xlabel="unit", xticks=[0, values.shape[1] - 1], yticks=[0, len(values) - 1])
         ax.set_xticklabels([1, values.shape[1]])

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     lectures=("notes", "waterloo", "kth", "cs231n"),
     topic="normalisation",
     claim="At test time batch normalisation uses μ = mean of the batches' means and σ² = B/(B − 1) times the mean of "
-    "their variances, in practice running averages. (The notes once write 1/(B − 1) for the factor; another lecture "
+    "their variances, in practice running averages. The notes once write 1/(B − 1) for the factor; another lecture "
     "averages σ where it should be σ². The average of the means is the population's only for equal batches that cover "
-    "the data once, with fixed weights; running averages mix statistics of weights that are gone.)",
+    "the data once, with fixed weights; running averages mix statistics of weights that are gone.",
     setting="First fixed numbers, cut into equal batches. Then a network learns two rings for a few steps, with "
     "running averages of several momenta; the exact statistics under the final weights come from "
     "`nn.population_statistics`.",
