@@ -79,10 +79,12 @@ def histogram_rows(
 
 def draw_histogram(ax: Any, counts: Any, edges: Any, *, log: bool = False, colour: str = BLUE) -> None:
     """One small histogram with two numbers below it: its ends."""
-    ax.stairs(counts, edges, fill=True, color=colour)
-    if log and np.any(np.asarray(counts) > 0):
-        ax.set(yscale="log", ylim=(0.7, 2 * max(np.max(counts), 2)))
+    if log:
+        floor = 0.7  # below a single count: an empty bin has no logarithm
+        ax.stairs(np.maximum(counts, floor), edges, baseline=floor, fill=True, color=colour)
+        ax.set(yscale="log", ylim=(floor, 2 * max(np.max(counts), 2)))
     else:
+        ax.stairs(counts, edges, fill=True, color=colour)
         ax.set_ylim(0, None)
     ax.set_yticks([])
     ax.minorticks_off()

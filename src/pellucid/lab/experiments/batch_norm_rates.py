@@ -83,11 +83,7 @@ def batch_norm_rates(
             Table(
                 "Where numbers stopped being finite, in the words of the run",
                 ("rate", "without batch normalisation"),
-                [
-                    (f"{r:g}", it.stopped.split(" Large parameters")[0])
-                    for r, it in runs["without"].items()
-                    if it.diverged
-                ],
+                [(f"{r:g}", _first_words(it.stopped)) for r, it in runs["without"].items() if it.diverged],
             ),
         ),
         (

@@ -83,8 +83,8 @@ def saturation(sigma: float = 2.0, rate: float = 0.1, high: float = 10.0, epochs
     return Outcome(
         passed,
         f"Saturated at the start: {np.mean(start['large weights']):.0%} with large weights, "
-        f"{', '.join(f'{np.mean(start[name]):.0%} ({name})' for name in cures)}. Careful initialisation and ReLU end at "
-        f"least {better:.2f} more accurate. The rate {high:g} ends with {by_rate[0]:.0%} saturated, {rate:g} with "
+        f"{', '.join(f'{np.mean(start[name]):.0%} ({name})' for name in cures)}. Careful initialisation and ReLU end "
+        f"at least {better:.2f} more accurate. The rate {high:g} ends with {by_rate[0]:.0%} saturated, {rate:g} with "
         f"{by_rate[1]:.0%}.",
         {"start": start, "end": end, "accuracy": accuracy, "findings": codes},
         (
