@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     "and the spread of accuracies over the middle ones (0.001 to 0.3) is at most half as large.",
     notice=(
         "Without it only a σ near He's √(2/30) = 0.26 works: smaller ones lose the signal, σ = 1 overflows.",
-        "With it the very smallest σ fails, too: the variance of a layer's sums is then below ε = 1e-5, which stands "
-        "under the root to be safe from division by 0. Try eps=1e-12.",
+        "With it the very smallest σ needs many more epochs: the variance of a layer's sums is then below ε = 1e-5, "
+        "which stands under the root to be safe from division by 0. Try eps=1e-12.",
         "Batch normalisation sets the scale of every layer anew; the scale of the weights only sets how fast they "
         "turn.",
     ),

@@ -21,8 +21,8 @@ from pellucid.lab.normalization_plots import plot_drift
     setting="Networks of two hidden tanh layers learn two rings by full-batch gradient descent, with and without batch "
     "normalisation. In every step: how far the mean input of the second activation has moved from the start (in its "
     "deviations there), and how much the gradient changes along the step, relative to the step's length.",
-    criterion="With batch normalisation the largest drift is below 20 % of that without; both measures of smoothness "
-    "are finite.",
+    criterion="For every seed that is tried the largest drift with batch normalisation is below half of that without. "
+    "The change of the gradient is shown, not judged.",
     notice=(
         "The drift with batch normalisation is that of the learned scale and shift alone: mean and deviation are taken "
         "away in every step.",
@@ -35,26 +35,35 @@ from pellucid.lab.normalization_plots import plot_drift
         'lab.run("covariate-shift", steps=300)',
         'lab.run("batch-norm-rates")',
     ),
-    knobs={"steps": "of gradient descent", "rate": "of these steps", "seed": "of data and weights"},
-    full={"steps": 300},
+    knobs={
+        "steps": "of gradient descent",
+        "rate": "of these steps",
+        "seed": "of data and weights; the figure shows this one",
+        "repeats": "how many seeds are tried",
+    },
+    full={"steps": 300, "repeats": 8},
 )
-def covariate_shift(steps: int = 40, rate: float = 0.5, seed: int = 0) -> Outcome:
-    without, normed = (drift(norm, steps=steps, lr=rate, seed=seed) for norm in (None, "batch"))
-    share = max(normed.shift) / max(without.shift)
+def covariate_shift(steps: int = 40, rate: float = 0.5, seed: int = 0, repeats: int = 3) -> Outcome:
+    pairs = [
+        tuple(drift(norm, steps=steps, lr=rate, seed=s) for norm in (None, "batch"))
+        for s in range(seed, seed + repeats)
+    ]
+    shares = tuple(max(with_norm.shift) / max(plain.shift) for plain, with_norm in pairs)
+    without, normed = pairs[0]
+    share = shares[0]
     rough = {name: float(np.median(it.roughness)) for name, it in (("without", without), ("with", normed))}
-    finite = bool(np.isfinite([*without.roughness, *normed.roughness]).all())
     return Outcome(
-        share < 0.2 and finite,
+        max(shares) < 0.5,
         f"The input drifts by up to {max(without.shift):.2f} deviations without and {max(normed.shift):.2f} with batch "
-        f"normalisation ({share:.0%}); the gradient changes by {rough['without']:.2f} without and {rough['with']:.2f} "
-        "with it per unit of the step (medians).",
+        f"normalisation ({share:.0%}; at most {max(shares):.0%} over {repeats} seeds); the gradient changes by "
+        f"{rough['without']:.2f} without and {rough['with']:.2f} with it per unit of the step (medians).",
         {
             "largest_drift": {"without": max(without.shift), "with": max(normed.shift)},
-            "share": share,
+            "shares": shares,
             "median_roughness": rough,
         },
         (
-            Beside("drift of a layer's input, with over without", "reduced", share),
+            Beside(f"drift of a layer's input, with over without, {repeats} seeds", "reduced", shares),
             Beside("change of the gradient, with over without", "smoother", rough["with"] / rough["without"]),
         ),
         (
