@@ -43,6 +43,8 @@ def test_the_page(result):
     assert page.count("<figure>") == len(result.outcome.pictures)
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)  # else nothing is cut off at the axes
+    assert not any("\\" in name for name in ids)  # which a style sheet would read as another name
     assert len(page) < 3e6
 
 

@@ -31,13 +31,15 @@ class BatchSizes(Brief):
     layer: tuple[float, ...]
 
 
-def batch_size_sweep(sizes: tuple[int, ...] = (2, 4, 8, 16, 64), steps: int = 300, seed: int = 0) -> BatchSizes:
+def batch_size_sweep(
+    sizes: tuple[int, ...] = (2, 4, 8, 16, 64), steps: int = 300, seed: int = 0, engine: str = "auto"
+) -> BatchSizes:
     """Small batches make batch norm's statistics noisy; layer norm does not look at the batch."""
     X, y = rings(seed=seed)
     test_rows = rings(seed=seed + 1)
 
     def loss(norm: str, size: int) -> float:
-        model = Model(nn.mlp((16, 16), 1, norm=norm), "binary_cross_entropy", optim.Adam(0.01))
+        model = Model(nn.mlp((16, 16), 1, norm=norm), "binary_cross_entropy", optim.Adam(0.01), engine=engine)
         model.fit(X, y, steps=steps, batch_size=size, seed=seed, verbose=False)
         return model.evaluate(*test_rows)["loss"]
 

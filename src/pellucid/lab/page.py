@@ -137,7 +137,7 @@ def _named_apart(svg: str, name: str) -> Markup:
     ids = re.findall(r'\bid="([^"]+)"', svg)
     if ids:
         either = "|".join(sorted(map(re.escape, set(ids)), key=len, reverse=True))
-        svg = re.sub(rf'(id="|#)({either})(?=["\)])', rf"\g<1>{re.escape(name)}-\2", svg)
+        svg = re.sub(rf'(id="|#)({either})(?=["\)])', lambda found: f"{found[1]}{name}-{found[2]}", svg)
     return Markup(svg)
 
 

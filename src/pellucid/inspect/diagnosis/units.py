@@ -17,6 +17,7 @@ from pellucid.inspect.diagnosis.remedies import (
     afresh,
     is_nonlinear,
     is_weighted,
+    scaled_rate,
     variant,
     with_activation,
     with_activations_between,
@@ -223,23 +224,49 @@ def saturated(e: Evidence) -> list[Finding]:
         return []
     poor = e.behind.beyond(0.05, 2.0) or not e.learned.beyond(0.3)
     serious = (share >= MANY and poor) or at_start >= MANY
+    factor = _calmer_rate(e) if serious and at_start < 0.3 else 1.0
     cause = (
         "first weights or inputs"
         if at_start >= 0.3
+        else "steps that were too large"
+        if factor < 1.0
         else "training: weights grew, by steps that were too large or for long"
     )
+    slower = "" if factor == 1.0 else f"\noptim.{type(e.model.optimizer.rule).__name__}({e.rate * factor:.3g})"
     return [
         Finding(
             "saturated-units",
             "warning" if serious else "note",
             {"saturated": share, "at the start": at_start, "cause": cause},
-            remedy='nn.mlp(hidden, outputs, activation="relu", init="auto")   # or norm="batch"',
+            remedy='nn.mlp(hidden, outputs, activation="relu", init="auto")   # or norm="batch"' + slower,
             layer=worst.name,
-            repair=lambda: afresh(variant(e.model, net=with_usual_start(e.model.net)), e.it.X),
+            repair=lambda: afresh(
+                variant(
+                    e.model,
+                    net=with_usual_start(e.model.net),
+                    optimizer=None if factor == 1.0 else scaled_rate(e.model.optimizer, factor, e.rate),
+                ),
+                e.it.X,
+            ),
             figure=views.histogram(worst.z.counts, worst.z.edges, f"Pre-activations of {worst.name}", "z"),
             weight=max(e.behind.size, 0.0) if serious else 0.0,
         )
     ]
+
+
+def _calmer_rate(e: Evidence) -> float:
+    """The share of the rate at which a new network learns more than this one has; 1 where none does."""
+    if not e.trained or e.misfit or not e.finite or e.curve.whole_batches:
+        return 1.0
+    laboratory = e.laboratory
+    as_it_is = laboratory.begin("as it is").losses.inside
+    best, chosen = 0.05, 1.0
+    for factor in (0.1, 0.01, 0.001):
+        slower = laboratory.begin("as it is", rate=factor).losses.inside
+        better = gain(laboratory.now.inside, slower, e.unit)
+        if better.beyond(best) and gain(as_it_is, slower, e.unit).beyond(0.05):
+            best, chosen = better.size, factor
+    return chosen
 
 
 def advice(e: Evidence) -> list[Finding]:
