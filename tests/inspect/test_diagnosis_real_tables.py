@@ -83,7 +83,7 @@ def test_a_schedule_that_ends_too_soon():
     model.fit(X, y, epochs=30, batch_size=32, verbose=False, seed=0)
     first = inspect.diagnose(model, X, y)[0]
     assert first.code == "rate-too-low"
-    assert first.measured["rate at the end"] < 1e-3
+    assert float(first.measured["rate at the end"]) < 1e-3
 
 
 @pytest.mark.parametrize(
