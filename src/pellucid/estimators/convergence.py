@@ -56,6 +56,8 @@ class Rates:
 class Convergence(KeepsBest):
     """Fills the curves, stops when patience is at an end, and ends with the best parameters if a score decides."""
 
+    remembers = ("epochs",)
+
     def __init__(self, curves: Curves, patience: Patience, rates: Rates, rows: int, *, verbose: bool) -> None:
         self.curves, self.patience, self.rates, self.rows, self.verbose = curves, patience, rates, rows, verbose
         self.limit = patience.epochs if patience.late else patience.epochs - 1
@@ -104,12 +106,11 @@ class Convergence(KeepsBest):
 
     def state(self) -> dict[str, Any]:
         """The curves and the best parameters, for a resumed run."""
-        return {"curves": asdict(self.curves), "epochs": self.epochs, "kept": self.kept_state()}
+        return {"curves": asdict(self.curves), **super().state()}
 
     def load(self, state: dict[str, Any]) -> None:
         vars(self.curves).update(vars(Curves(**state["curves"])))
-        self.epochs = state["epochs"]
-        self.load_kept(state["kept"])
+        super().load(state)
 
     def _say(self, text: str) -> None:
         if self.verbose:

@@ -56,8 +56,10 @@ def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
         refuse_other_than_numbers(X, f"{who}: X")
 
 
-def checked_weights(sample_weight: ArrayLike, rows: int) -> Array:
-    """Sample weights as floats (rows,), finite and from 0, not all of them 0."""
+def checked_weights(sample_weight: ArrayLike, rows: int) -> Array | None:
+    """Sample weights as floats (rows,), finite and from 0, not all of them 0; None where there are none."""
+    if sample_weight is None:
+        return None
     refuse_other_than_numbers(np.asarray(sample_weight), "sample_weight")
     weights: Array = _check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True)
     if not weights.any():

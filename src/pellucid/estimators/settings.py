@@ -33,10 +33,6 @@ Initialiser: TypeAlias = str | float | nn.Initializer
 Path: TypeAlias = str | os.PathLike[str]
 
 
-def _are_sizes(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and np.ndim(value) == 1 and all(is_whole(size) for size in value)
-
-
 class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
     """Details of the network.
 
@@ -60,7 +56,12 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
     input_scale: bool = parameter(default=False, condition=YES_NO, doc="put a learned factor on every feature")
     embeddings: Sequence[int] = parameter(
         default=(),
-        condition=Condition(_are_sizes, "a list of numbers of categories"),
+        condition=Condition(
+            lambda sizes: (
+                isinstance(sizes, Sequence | np.ndarray) and np.ndim(sizes) == 1 and all(map(is_whole, sizes))
+            ),
+            "a list of numbers of categories",
+        ),
         doc="the last columns hold codes 0 ... size - 1 of so many categories each; vectors are learned in their place",
     )
     embedding_dim: int | Sequence[int] = parameter(

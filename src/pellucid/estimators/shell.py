@@ -124,16 +124,12 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
     # rows
 
     @abstractmethod
-    def _rows(self, X: ArrayLike) -> Matrix:
-        """New rows, checked, as the network takes them."""
-
     def network_rows(self, X: ArrayLike) -> Matrix:
         """New rows, checked, as the network takes them.   (n, features) -> (n, columns of the network)"""
-        return self._rows(X)
 
     def _on(self, X: ArrayLike, work: Callable[[Fitted, Matrix], T]) -> T:
         """Have something done with new rows; where they are not finite, say where."""
-        fitted, rows = self.fitted, self._rows(X)
+        fitted, rows = self.fitted, self.network_rows(X)
         try:
             return work(fitted, rows)
         except ValueError:
@@ -171,7 +167,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         rows, labels = self._pairs(X, y)
         check_consistent_length(rows, labels)
         fitted.target.check(labels)
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        weights = checked_weights(sample_weight, len(labels))
         told = fitted.target.learn_from(fitted.scores(rows), fitted.target.encode(labels), weights)
         return self.with_fitted(replace(fitted, calibration=told), self)
 

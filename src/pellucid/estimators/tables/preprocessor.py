@@ -89,7 +89,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """`fit` on a table that has been read; returns its rows transformed, as a plain array."""
         check_parameters(self)
         kinds = column_kinds(table, self._chosen(table))
-        weights = None if sample_weight is None else checked_weights(sample_weight, table.rows)
+        weights = checked_weights(sample_weight, table.rows)
         values = column_values(table, kinds)
         for name, column in values.items():
             gone = _is_missing(column)

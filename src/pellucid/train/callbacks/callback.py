@@ -3,7 +3,7 @@
 Events, in this order: fit_begin, epoch_begin, look, forward, gradients, batch_end, epoch_end, fit_end (always
 reached). The middle four are the points of a step: batch sampled, forward pass, backward pass, update made. A
 callback costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember
-across a resumed run it gives in `state()` and takes back in `load()`.
+across a resumed run it names in `remembers`, or gives in `state()` and takes back in `load()`.
 """
 
 from __future__ import annotations
@@ -44,12 +44,18 @@ class Callback:
     look_every: int = 1
     """Steps from one look to the next, for callbacks that have `on_look`."""
 
+    every_batch: bool = True
+    """Is `on_batch_end` wanted, where there is one? Without it a run need not leave compiled code inside an epoch."""
+
+    remembers: tuple[str, ...] = ()
+    """Names of attributes that a resumed run has again: what `state` gives and `load` takes."""
+
     def reset(self) -> None:
         """Forget earlier runs: called when a run begins afresh, so that one object can serve several models."""
 
     def state(self) -> dict[str, Any]:
         """What to remember: numbers, strings, lists, and arrays."""
-        return {}
+        return {name: getattr(self, name) for name in self.remembers}
 
     def meaning(self) -> dict[str, Any]:
         """What of its settings a resumed run must have in common with the first, as plain data.
@@ -60,9 +66,11 @@ class Callback:
 
     def load(self, state: dict[str, Any]) -> None:
         """Remember again."""
+        for name in self.remembers:
+            setattr(self, name, state[name])
 
     def handles(self, event: str) -> bool:
-        return hasattr(self, f"on_{event}")
+        return hasattr(self, f"on_{event}") and (event != "batch_end" or self.every_batch)
 
     @property
     def name(self) -> str:
@@ -98,13 +106,13 @@ class KeepsBest(Callback):
         if self.kept is not None:
             run.final = self.kept
 
-    def kept_state(self) -> dict[str, Any]:
-        """What is kept as one dict of arrays, for a checkpoint."""
-        return joined(dict(zip(("params", "state"), self.kept or (), strict=False)), ".")
+    def state(self) -> dict[str, Any]:
+        """With what is kept, as one dict of arrays."""
+        return super().state() | {"kept": joined(dict(zip(("params", "state"), self.kept or (), strict=False)), ".")}
 
-    def load_kept(self, arrays: dict[str, Any]) -> None:
-        """The way back."""
-        trees = parted(arrays, ".")
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        trees = parted(state["kept"], ".")
         self.kept = (trees["params"], trees["state"]) if trees["params"] else None
 
 

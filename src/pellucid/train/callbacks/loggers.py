@@ -29,9 +29,6 @@ class ProgressBar(Callback):
         self.view: ProgressView | None = None
         self.last_elapsed = 0.0
 
-    def handles(self, event: str) -> bool:
-        return super().handles(event) and (event != "batch_end" or self.every_batch)
-
     def on_fit_begin(self, run: Run) -> None:
         self.view = ProgressView(run.plan.epochs, run.steps_per_epoch, mode=self.mode)  # type: ignore[arg-type]
         self.view.start(done=run.epoch - bool(run.batch))
@@ -166,11 +163,8 @@ class TensorBoard(Callback):
     def __init__(self, folder: str | os.PathLike[str], *, every: int | None = None) -> None:
         if every is not None and not is_count(every):
             raise ValueError(f"TensorBoard: every is a number of steps from 1, or None, got {every!r}")
-        self.folder, self.every = folder, every
+        self.folder, self.every, self.every_batch = folder, every, every is not None
         self.writer: EventWriter | None = None
-
-    def handles(self, event: str) -> bool:
-        return super().handles(event) and (event != "batch_end" or self.every is not None)
 
     def on_fit_begin(self, run: Run) -> None:
         self.writer = EventWriter(self.folder)
@@ -194,6 +188,8 @@ class TensorBoard(Callback):
 class LearningRateLogger(Callback):
     """The learning rate of every step, in `rates`."""
 
+    remembers = ("rates",)
+
     def __init__(self) -> None:
         self.rates: list[float] = []
 
@@ -202,9 +198,3 @@ class LearningRateLogger(Callback):
 
     def on_batch_end(self, run: Run) -> None:
         self.rates.append(run.lr)
-
-    def state(self) -> dict[str, Any]:
-        return {"rates": list(self.rates)}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.rates = list(state["rates"])

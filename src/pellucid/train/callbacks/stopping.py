@@ -60,6 +60,8 @@ class EarlyStopping(KeepsBest):
     tell.
     """
 
+    remembers = ("best", "best_epoch", "waited")
+
     def __init__(
         self,
         patience: int | None = 10,
@@ -99,14 +101,6 @@ class EarlyStopping(KeepsBest):
 
     def meaning(self) -> dict[str, Any]:
         return {"monitor": self.monitor, "mode": self.mode, "restore_best": self.restore_best}
-
-    def state(self) -> dict[str, Any]:
-        kept = self.kept_state()
-        return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.waited, "kept": kept}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.best, self.best_epoch, self.waited = state["best"], state["best_epoch"], state["waited"]
-        self.load_kept(state["kept"])
 
 
 class Plateau(Callback):
@@ -150,6 +144,8 @@ class Checkpoint(Callback):
     The path may hold {epoch} and {step}. `fit(..., resume=path)` goes on from it, bit for bit.
     """
 
+    remembers = ("best",)
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -165,16 +161,13 @@ class Checkpoint(Callback):
                 f"Checkpoint: every and every_steps count from 1, got every={every!r}, every_steps={every_steps!r}"
             )
         known_mode(mode, "Checkpoint")
-        self.path, self.every, self.every_steps = path, every, every_steps
+        self.path, self.every, self.every_steps, self.every_batch = path, every, every_steps, every_steps is not None
         self.best_only, self.monitor, self.mode = best, monitor, mode
         self.reset()
 
     def reset(self) -> None:
         self.best: float | None = None
         self.due = False
-
-    def handles(self, event: str) -> bool:
-        return super().handles(event) and (event != "batch_end" or self.every_steps is not None)
 
     def on_fit_begin(self, run: Run) -> None:
         regular(self._target(run))  # an error now, rather than after an epoch of work
@@ -201,9 +194,3 @@ class Checkpoint(Callback):
 
     def meaning(self) -> dict[str, Any]:
         return {"best": self.best_only, "monitor": self.monitor, "mode": self.mode}
-
-    def state(self) -> dict[str, Any]:
-        return {"best": self.best}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.best = state["best"]

@@ -94,10 +94,9 @@ def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
             raise CheckpointError(f"{path} is a safetensors file, but was not written by pellucid")
         ours = json.loads(header["__metadata__"]["pellucid"])
         if ours["schema"] > SCHEMA:
-            text = (
+            raise CheckpointError(
                 f"{path} was written by a newer pellucid (schema {ours['schema']}, known is {SCHEMA}): upgrade pellucid"
             )
-            raise CheckpointError(text)
         zeroed = raw.replace(ours["checksum"].encode(), ZEROS.encode(), 1)
         if hashlib.blake2b(zeroed, digest_size=32).hexdigest() != ours["checksum"]:
             raise CheckpointError(damaged)
