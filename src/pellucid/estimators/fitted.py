@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid import nn
-from pellucid.amounts import is_whole
+from pellucid.amounts import check_whole
 from pellucid.data.chunks import input_chunks
 from pellucid.data.types import Array, Matrix, Tree
 from pellucid.estimators.convergence import Curves
@@ -79,8 +79,7 @@ class Fitted:
                 f"return_std draws networks by dropout, but this {who} has none: set dropout=0.1, or use an ensemble "
                 "(BaggedMLPClassifier, BaggedMLPRegressor)"
             )
-        if not is_whole(count, 2):
-            raise ValueError(f"n_draws is a whole number from 2, got {count!r}")
+        check_whole(2, n_draws=count)
         means, deviations = [], []
         for number, part in enumerate(self.parts(X)):
             scores = (

@@ -14,20 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid import nn, optim
-from pellucid.amounts import is_whole
-from pellucid.estimators.parameters import (
-    SHARE,
-    WHOLE,
-    YES_NO,
-    Condition,
-    Parameters,
-    an,
-    each,
-    one_of,
-    or_each,
-    or_none,
-    parameter,
-)
+from pellucid.amounts import SHARE, WHOLE, YES_NO, Condition, an, each, is_whole, one_of, or_each, or_none
+from pellucid.estimators.parameters import Parameters, parameter
 
 Initialiser: TypeAlias = str | float | nn.Initializer
 Path: TypeAlias = str | os.PathLike[str]

@@ -13,7 +13,7 @@ from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
 from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, shaped
-from pellucid.estimators.number_target import radius
+from pellucid.estimators.number_target import COVERAGE, radius
 from pellucid.estimators.regressor import MLPRegressor
 
 DOC = """
@@ -125,8 +125,7 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
         The prediction ± a quantile of the errors of out-of-bag predictions (conformal); with a quantile loss its outer
         quantiles, moved by their errors. For the methods "bagging" and "folds".
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
+        COVERAGE.check("coverage", coverage)
         outputs = self._mean(X)
         errors = vars(self).get("_errors")
         if errors is None:

@@ -16,16 +16,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pellucid.amounts import is_number, is_whole
+from pellucid.amounts import WHOLE, Condition, is_number, is_whole, one_of
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.ensembles.outputs import OF_UNSEEN, Outputs, out_of_bag
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.ensembles.spread import MemberReport, compare
-from pellucid.estimators.inputs import checked, checked_rows, checked_weights
-from pellucid.estimators.parameters import WHOLE, Condition, Parameters, one_of, parameter
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner, checked, checked_rows, checked_weights
+from pellucid.estimators.parameters import Parameters, parameter
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.shell import Saves
 

@@ -15,11 +15,11 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from pellucid.amounts import is_whole
+from pellucid.amounts import FLOATS, Condition, is_whole, one_of
 from pellucid.data.inputs import all_finite
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.inputs import checked_weights
-from pellucid.estimators.parameters import FLOATS, Condition, Parameters, check_parameters, one_of, parameter
+from pellucid.estimators.parameters import Parameters, check_parameters, parameter
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid import nn, optim
+from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, or_none
 from pellucid.estimators.convergence import Patience
 from pellucid.estimators.mlp_parameters import (
     Activation,
@@ -23,16 +24,7 @@ from pellucid.estimators.mlp_parameters import (
     RandomState,
     SklearnParameters,
 )
-from pellucid.estimators.parameters import (
-    ABOVE_0,
-    AUTO,
-    WHOLE,
-    WHOLE_OR_AUTO,
-    YES_NO,
-    Parameters,
-    or_none,
-    parameter,
-)
+from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
 from pellucid.estimators.target import Target

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from pellucid.amounts import is_count
+from pellucid.amounts import Condition, is_count, or_none
 from pellucid.train.callbacks.callback import Callback, callback
 from pellucid.train.callbacks.progress import ProgressView
 from pellucid.train.callbacks.tensorboard import EventWriter
@@ -161,8 +161,7 @@ class TensorBoard(Callback):
     """Event files for TensorBoard: every quantity of an epoch; with `every` the batch loss and rate, too."""
 
     def __init__(self, folder: str | os.PathLike[str], *, every: int | None = None) -> None:
-        if every is not None and not is_count(every):
-            raise ValueError(f"TensorBoard: every is a number of steps from 1, or None, got {every!r}")
+        or_none(Condition(is_count, "a number of steps from 1")).check("TensorBoard: every", every)
         self.folder, self.every, self.every_batch = folder, every, every is not None
         self.writer: EventWriter | None = None
 

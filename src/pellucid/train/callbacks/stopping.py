@@ -7,13 +7,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pellucid.amounts import is_count, is_number
+from pellucid.amounts import FROM_0, Condition, is_count, one_of, or_none
 from pellucid.train.callbacks.callback import Callback, KeepsBest
 from pellucid.train.files.runs import save_run
 from pellucid.whole_files import regular
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
+
+
+MODE = one_of("min", "max", "auto")
 
 
 def direction(run: Run, name: str, mode: str) -> str:
@@ -35,11 +38,6 @@ def better(value: float, best: float | None, mode: str, min_delta: float = 0.0, 
     if best is None or math.isnan(best) or (ties and value == best):
         return True
     return value < best - min_delta if mode == "min" else value > best + min_delta
-
-
-def known_mode(mode: str, who: str) -> None:
-    if mode not in ("auto", "min", "max"):
-        raise ValueError(f"{who}: mode is 'min', 'max' or 'auto', got {mode!r}")
 
 
 def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
@@ -71,11 +69,9 @@ class EarlyStopping(KeepsBest):
         mode: str = "auto",
         restore_best: bool = True,
     ) -> None:
-        if patience is not None and not is_count(patience):
-            raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience!r}")
-        if not is_number(min_delta):
-            raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta!r}")
-        known_mode(mode, "EarlyStopping")
+        or_none(Condition(is_count, "a number of epochs from 1")).check("EarlyStopping: patience", patience)
+        FROM_0.check("EarlyStopping: min_delta", min_delta)
+        MODE.check("EarlyStopping: mode", mode)
         self.patience, self.min_delta, self.monitor, self.mode = patience, min_delta, monitor, mode
         self.restore_best = restore_best
         self.reset()
@@ -160,7 +156,7 @@ class Checkpoint(Callback):
             raise ValueError(
                 f"Checkpoint: every and every_steps count from 1, got every={every!r}, every_steps={every_steps!r}"
             )
-        known_mode(mode, "Checkpoint")
+        MODE.check("Checkpoint: mode", mode)
         self.path, self.every, self.every_steps, self.every_batch = path, every, every_steps, every_steps is not None
         self.best_only, self.monitor, self.mode = best, monitor, mode
         self.reset()
