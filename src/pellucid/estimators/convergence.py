@@ -66,7 +66,7 @@ class Convergence(KeepsBest):
     def on_fit_begin(self, run: Run) -> None:
         curves, patience = self.curves, self.patience
         if patience.early and self.kept is None and curves.scores:
-            self.keep(run)  # a warm start: it begins with the best so far
+            self.kept = run.prediction  # a warm start: it begins with the best so far
         if curves.waited > self.limit and not patience.late and not self.epochs:
             curves.waited = 0  # an earlier fit ended by its patience: this one has its own
         run.factor = curves.factor
@@ -92,7 +92,7 @@ class Convergence(KeepsBest):
             if better(value, curves.best_score, "max", ties=patience.keep == "last"):
                 curves.best_score, curves.best_iter = value, len(curves.scores)
                 if patience.early:
-                    self.keep(run)
+                    self.kept = run.prediction
         curves.waited = curves.waited + 1 if worse else 0
         if rates.kind == "invscaling":
             curves.factor = (curves.rows + 1) ** -rates.power

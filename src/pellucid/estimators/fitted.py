@@ -12,7 +12,7 @@ import numpy as np
 from pellucid import nn
 from pellucid.amounts import check_whole
 from pellucid.data.chunks import input_chunks
-from pellucid.data.types import Array, Matrix, Tree
+from pellucid.data.types import Array, Matrix
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.recipe import Recipe, name_of
 from pellucid.estimators.target import Calibration, Target
@@ -90,13 +90,6 @@ class Fitted:
             means.append(answers.mean(axis=0))
             deviations.append(answers.std(axis=0, ddof=1))
         return np.concatenate(means), np.concatenate(deviations)
-
-    def with_parameters(self, params: Tree, state: Tree) -> Fitted:
-        """The same, with other parameters and statistics."""
-        model = copy.copy(self.model)
-        model.params, model.state, model.progress = params, state, None
-        model.compiled = model.compiled  # sessions of its own
-        return replace(self, model=model)
 
 
 def has_noise(net: nn.Layer) -> bool:

@@ -81,7 +81,9 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
     def with_parameters(self, params: Tree, state: Tree) -> Self:
         """A copy whose network has other parameters and batch statistics."""
-        return copy.copy(self).with_fitted(self.fitted.with_parameters(params, state), self)
+        model = copy.copy(self.fitted.model)
+        model.params, model.state, model.progress = params, state, None
+        return copy.copy(self).with_fitted(replace(self.fitted, model=model), self)
 
     # attributes
 

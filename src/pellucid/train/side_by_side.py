@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pellucid.amounts import WHOLE, Condition, check_whole, is_whole, or_none
+from pellucid.amounts import WHOLE, check_whole, is_whole, or_none
 from pellucid.data.splits import are_classes, shuffled_folds, take_rows
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.processors import default_threads
@@ -182,8 +182,8 @@ def cross_validate(
     labels = np.asarray(y)
     check_whole(0, seed=seed)
     if isinstance(folds, str) or not hasattr(folds, "split"):
-        whole = Condition(lambda value: is_whole(value, 2), "a whole number from 2, or a splitter of scikit-learn")
-        whole.check("folds", folds)
+        if not is_whole(folds, 2):
+            raise ValueError(f"folds is a whole number from 2, or a splitter of scikit-learn, got {folds!r}")
         splits = shuffled_folds(len(labels), folds, labels if are_classes(labels) else None, seed)
     else:
         splits = folds.split(X, labels, groups)

@@ -133,10 +133,8 @@ def auto_batch(rows: int) -> int:
     >>> [auto_batch(n) for n in (500, 5_000, 20_000, 1_000_000)]
     [64, 128, 256, 1024]
     """
-    for most, size in ((1024, 64), (8192, 128), (30_000, 256), (100_000, 512)):
-        if rows <= most:
-            return size
-    return 1024
+    sizes = ((1024, 64), (8192, 128), (30_000, 256), (100_000, 512))
+    return next((size for most, size in sizes if rows <= most), 1024)
 
 
 def auto_epochs(rows: int) -> int:

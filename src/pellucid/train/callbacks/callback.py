@@ -98,10 +98,6 @@ class KeepsBest(Callback):
 
     kept: tuple[dict[str, Any], dict[str, Any]] | None = None  # (params, state)
 
-    def keep(self, run: Run) -> None:
-        """This epoch is the best so far."""
-        self.kept = run.prediction
-
     def on_fit_end(self, run: Run) -> None:
         if self.kept is not None:
             run.final = self.kept

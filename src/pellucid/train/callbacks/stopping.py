@@ -87,7 +87,7 @@ class EarlyStopping(KeepsBest):
         if better(value, self.best, direction(run, name, self.mode), self.min_delta):
             self.best, self.best_epoch, self.waited = value, run.epoch, 0
             if self.restore_best:
-                self.keep(run)
+                self.kept = run.prediction
             return
         self.waited += 1
         if self.patience is not None and self.waited >= self.patience:
