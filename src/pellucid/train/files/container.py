@@ -185,8 +185,9 @@ def maybe(kind: Condition) -> Condition:
 
 def among(*values: Any) -> Condition:
     """One of these."""
-    words = ", ".join(map(repr, values))
-    return Condition(lambda value: any(value is v or value == v for v in values), f"one of {words}")
+    return Condition(
+        lambda value: any(value is v or value == v for v in values), f"one of {', '.join(map(repr, values))}"
+    )
 
 
 def entry(data: Any, name: str, kind: Condition, path: Any, default: Any = MISSING) -> Any:
