@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
-from pellucid.estimators.classifier import DataWarning
+from pellucid.errors import DataWarning
 from pellucid.estimators.ensembles.bagged import BaggedMLPClassifier, BaggedMLPRegressor
 from pellucid.estimators.ensembles.resampling import bags, content_order
 from tests.estimators.ensemble_cases import LABELS, NUMBERS, X, classifier, regressor, same
