@@ -65,6 +65,7 @@ class Parameters:
 
     Declarations of base classes come first. "{parameters}" in the docstring stands for the list of all.
 
+    >>> from pellucid.amounts import SHARE
     >>> class Coin(Parameters):
     ...     chance: float = parameter(default=0.5, condition=SHARE, doc="of heads")
     >>> Coin(chance=0.25).chance

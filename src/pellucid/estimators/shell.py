@@ -169,7 +169,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         rows, labels = self._pairs(X, y)
         check_consistent_length(rows, labels)
         fitted.target.check(labels)
-        weights = checked_weights(sample_weight, len(labels))
+        weights = checked_weights(sample_weight, rows.shape[0])
         told = fitted.target.learn_from(fitted.scores(rows), fitted.target.encode(labels), weights)
         return self.with_fitted(replace(fitted, calibration=told), self)
 
