@@ -125,10 +125,6 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
     # rows
 
-    @abstractmethod
-    def network_rows(self, X: ArrayLike) -> Matrix:
-        """New rows, checked, as the network takes them.   (n, features) -> (n, columns of the network)"""
-
     def _on(self, X: ArrayLike, work: Callable[[Fitted, Matrix], T]) -> T:
         """Have something done with new rows; where they are not finite, say where."""
         fitted, rows = self.fitted, self.network_rows(X)
