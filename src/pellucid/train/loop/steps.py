@@ -95,7 +95,7 @@ class NumpySteps:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
             if split:
                 (objective, (state, parts)), gradients = trainer.gradients(now, batch, t, settings)
-                run.forward(float(objective))
+                run.emit("forward", float(objective))
                 gradients = run.changed_gradients(gradients)
                 params, rule = trainer.update(now, gradients, t, float64s(numbers))
                 new = Snapshot(params, state, rule)
