@@ -1,10 +1,11 @@
-"""Numbers that users set: which ones are meant, said once. NaN, infinity, booleans and texts are no amounts."""
+"""Values that users set: which ones are meant, said once. NaN, infinity, booleans and texts are no amounts."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,9 +52,9 @@ def check_whole(low: int = 1, **named: Any) -> None:
     ...
     ValueError: batch_size is a whole number from 1, got 2.5
     """
+    condition = Condition(lambda value: is_whole(value, low), f"a whole number from {low}")
     for name, value in named.items():
-        if not is_whole(value, low):
-            raise ValueError(f"{name} is a whole number from {low}, got {value!r}")
+        condition.check(name, value)
 
 
 def check_number(kind: str, low: float = 0.0, high: float = math.inf, *, above: bool = False, **named: Any) -> None:
@@ -64,6 +65,70 @@ def check_number(kind: str, low: float = 0.0, high: float = math.inf, *, above: 
     ...
     ValueError: warm is a share in (0, 1), got 1.0
     """
+    condition = Condition(lambda value: is_number(value, low, high, above=above), kind)
     for name, value in named.items():
-        if not is_number(value, low, high, above=above):
-            raise ValueError(f"{name} is {kind}, got {value!r}")
+        condition.check(name, value)
+
+
+# conditions, with the words of the error
+
+
+class Condition(NamedTuple):
+    """`holds` tells whether a value is meant; `words` complete the sentence "alpha is ...\""""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+    def met(self, value: object) -> bool:
+        """Does the value do? What cannot even be looked at does not."""
+        try:
+            return bool(self.holds(value))
+        except TypeError:
+            return False
+
+    def check(self, name: str, value: object) -> None:
+        """Raise for a value that does not do."""
+        if not self.met(value):
+            raise ValueError(f"{name} is {self.words}, got {value!r}")
+
+    def or_(self, other: Condition, words: str) -> Condition:
+        """Either of two."""
+        return Condition(lambda value: self.met(value) or other.met(value), words)
+
+
+YES_NO = Condition(lambda value: isinstance(value, bool | np.bool_), "True or False")
+WHOLE = Condition(is_whole, "a whole number from 1")
+SHARE = Condition(lambda value: is_number(value, 0, 1), "a number in [0, 1)")
+FROM_0 = Condition(is_number, "a number from 0")
+FLOATS = Condition(lambda value: str(np.dtype(value)) in ("float32", "float64"), "'float64' or 'float32'")
+ABOVE_0 = Condition(lambda value: is_number(value, above=True), "a number above 0")
+
+
+def one_of(*values: object, words: str = "") -> Condition:
+    """One of some texts, or None."""
+    *others, last = map(repr, values)
+    return Condition(
+        lambda value: (value is None or isinstance(value, str)) and value in values,
+        words or (f"{', '.join(others)} or {last}" if others else last),
+    )
+
+
+def an(kind: type | tuple[type, ...], words: str) -> Condition:
+    """An object of a class, or of one of some."""
+    return Condition(lambda value: isinstance(value, kind), words)
+
+
+def or_none(condition: Condition, words: str = "") -> Condition:
+    """The condition, or None."""
+    return Condition(lambda value: value is None or condition.met(value), words or f"{condition.words}, or None")
+
+
+def each(condition: Condition, words: str) -> Condition:
+    """A list or tuple whose items all do."""
+    return Condition(lambda value: isinstance(value, list | tuple) and all(map(condition.met, value)), words)
+
+
+def or_each(condition: Condition, words: str) -> Condition:
+    """One value, or a list of them."""
+    lists = (list, tuple, np.ndarray)
+    return Condition(lambda value: all(map(condition.met, value if isinstance(value, lists) else [value])), words)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
-from pellucid.estimators.classifier import DataWarning
+from pellucid.errors import DataWarning
 from pellucid.estimators.ensembles.bagged import BaggedMLPClassifier, BaggedMLPRegressor
 from pellucid.estimators.ensembles.resampling import bags, content_order
 from tests.estimators.ensemble_cases import LABELS, NUMBERS, X, classifier, regressor, same
@@ -109,7 +109,7 @@ def test_a_sample_smaller_than_the_number_of_classes():
     assert_allclose(found.sum(axis=1), 1.0)
     member = ensemble.estimators_[0]
     absent = np.setdiff1d(ensemble.classes_, member.classes_)
-    assert_array_equal(ensemble._output(member, X)[:, ensemble.classes_ == absent], 0.0)
+    assert_array_equal(ensemble._reading.of(member, X)[:, ensemble.classes_ == absent], 0.0)
 
 
 # rows that members have not seen

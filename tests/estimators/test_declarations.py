@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sklearn.base import BaseEstimator, clone
 
+from pellucid.amounts import SHARE
 from pellucid.estimators import (
     BaggedMLPClassifier,
     BaggedMLPRegressor,
@@ -16,7 +17,7 @@ from pellucid.estimators import (
     TabularMLPRegressor,
     TrainingSettings,
 )
-from pellucid.estimators.parameters import SHARE, Parameters, check_parameters, parameter
+from pellucid.estimators.parameters import Parameters, check_parameters, parameter
 
 KINDS: list[Any] = [
     MLPClassifier,

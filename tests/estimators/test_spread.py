@@ -11,7 +11,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from pellucid.estimators.classifier import DataWarning
+from pellucid.errors import DataWarning
 from pellucid.estimators.ensembles.bagged import BaggedMLPRegressor
 from pellucid.estimators.ensembles.spread import bias_variance, compare, variance_of_average
 from pellucid.estimators.regressor import MLPRegressor

@@ -115,8 +115,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
 
     def _weights(self, target: Target, X: Matrix, y: Array, sample_weight: ArrayLike, *, part: bool) -> Array | None:
         """Weights of rows: those given, times those of their classes; None where there are none."""
-        weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
-        weights = joint(weights, self._row_weights(target, y, part=part))
+        weights = joint(checked_weights(sample_weight, X.shape[0]), self._row_weights(target, y, part=part))
         if weights is not None and not np.any(weights):
             raise ValueError("all sample weights are 0: nothing is left to learn from")
         return weights
@@ -131,13 +130,12 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
             except ValueError as error:
                 raise ValueError(f"X_val, y_val: {error}") from None
             target.check(y)
-            weights = None if validation.weights is None else checked_weights(validation.weights, X.shape[0])
-            return rows, Samples(X, target.encode(y), weights)
+            return rows, Samples(X, target.encode(y), checked_weights(validation.weights, X.shape[0]))
         if validation.rows is not None:
             return parted(rows, *by_number(validation.rows, len(rows)))
         return rows, float(self.validation_fraction) if self.early_stopping and self.stochastic else None
 
-    def _rows(self, X: ArrayLike) -> Matrix:
+    def network_rows(self, X: ArrayLike) -> Matrix:
         return checked_rows(self, X, finite=False)
 
     def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Matrix, Array]:

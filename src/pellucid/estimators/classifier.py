@@ -12,7 +12,6 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from pellucid import nn
 from pellucid.data.types import Array, ArrayLike, Matrix
-from pellucid.errors import DataWarning as DataWarning
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.class_target import ClassTarget, class_target, is_several, target_of
 from pellucid.estimators.fitted import DRAWS, Fitted

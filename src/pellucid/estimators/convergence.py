@@ -56,6 +56,8 @@ class Rates:
 class Convergence(KeepsBest):
     """Fills the curves, stops when patience is at an end, and ends with the best parameters if a score decides."""
 
+    remembers = ("epochs",)
+
     def __init__(self, curves: Curves, patience: Patience, rates: Rates, rows: int, *, verbose: bool) -> None:
         self.curves, self.patience, self.rates, self.rows, self.verbose = curves, patience, rates, rows, verbose
         self.limit = patience.epochs if patience.late else patience.epochs - 1
@@ -64,7 +66,7 @@ class Convergence(KeepsBest):
     def on_fit_begin(self, run: Run) -> None:
         curves, patience = self.curves, self.patience
         if patience.early and self.kept is None and curves.scores:
-            self.keep(run)  # a warm start: it begins with the best so far
+            self.kept = run.prediction  # a warm start: it begins with the best so far
         if curves.waited > self.limit and not patience.late and not self.epochs:
             curves.waited = 0  # an earlier fit ended by its patience: this one has its own
         run.factor = curves.factor
@@ -90,7 +92,7 @@ class Convergence(KeepsBest):
             if better(value, curves.best_score, "max", ties=patience.keep == "last"):
                 curves.best_score, curves.best_iter = value, len(curves.scores)
                 if patience.early:
-                    self.keep(run)
+                    self.kept = run.prediction
         curves.waited = curves.waited + 1 if worse else 0
         if rates.kind == "invscaling":
             curves.factor = (curves.rows + 1) ** -rates.power
@@ -104,12 +106,11 @@ class Convergence(KeepsBest):
 
     def state(self) -> dict[str, Any]:
         """The curves and the best parameters, for a resumed run."""
-        return {"curves": asdict(self.curves), "epochs": self.epochs, "kept": self.kept_state()}
+        return {"curves": asdict(self.curves), **super().state()}
 
     def load(self, state: dict[str, Any]) -> None:
         vars(self.curves).update(vars(Curves(**state["curves"])))
-        self.epochs = state["epochs"]
-        self.load_kept(state["kept"])
+        super().load(state)
 
     def _say(self, text: str) -> None:
         if self.verbose:

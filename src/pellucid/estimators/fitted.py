@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pellucid import nn
-from pellucid.amounts import is_whole
+from pellucid.amounts import check_whole
 from pellucid.data.chunks import input_chunks
-from pellucid.data.types import Array, Matrix, Tree
+from pellucid.data.types import Array, Matrix
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.recipe import Recipe, name_of
 from pellucid.estimators.target import Calibration, Target
@@ -79,8 +79,7 @@ class Fitted:
                 f"return_std draws networks by dropout, but this {who} has none: set dropout=0.1, or use an ensemble "
                 "(BaggedMLPClassifier, BaggedMLPRegressor)"
             )
-        if not is_whole(count, 2):
-            raise ValueError(f"n_draws is a whole number from 2, got {count!r}")
+        check_whole(2, n_draws=count)
         means, deviations = [], []
         for number, part in enumerate(self.parts(X)):
             scores = (
@@ -91,13 +90,6 @@ class Fitted:
             means.append(answers.mean(axis=0))
             deviations.append(answers.std(axis=0, ddof=1))
         return np.concatenate(means), np.concatenate(deviations)
-
-    def with_parameters(self, params: Tree, state: Tree) -> Fitted:
-        """The same, with other parameters and statistics."""
-        model = copy.copy(self.model)
-        model.params, model.state, model.progress = params, state, None
-        model.compiled = model.compiled  # sessions of its own
-        return replace(self, model=model)
 
 
 def has_noise(net: nn.Layer) -> bool:

@@ -1,8 +1,12 @@
-"""What users hand in: rows, weights and validation data, checked by scikit-learn's rules; errors name the place."""
+"""What users hand in: rows, weights and validation data, checked by scikit-learn's rules; errors name the place.
+
+And what is asked of an estimator that they hand in, ours or another in scikit-learn's way.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -56,8 +60,10 @@ def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
         refuse_other_than_numbers(X, f"{who}: X")
 
 
-def checked_weights(sample_weight: ArrayLike, rows: int) -> Array:
-    """Sample weights as floats (rows,), finite and from 0, not all of them 0."""
+def checked_weights(sample_weight: ArrayLike, rows: int) -> Array | None:
+    """Sample weights as floats (rows,), finite and from 0, not all of them 0; None where there are none."""
+    if sample_weight is None:
+        return None
     refuse_other_than_numbers(np.asarray(sample_weight), "sample_weight")
     weights: Array = _check_sample_weight(sample_weight, np.empty((rows, 1)), ensure_non_negative=True)
     if not weights.any():
@@ -140,3 +146,22 @@ def by_number(val_rows: ArrayLike, count: int) -> tuple[Array, Array]:
             f"val_rows leaves {int((~mask).sum())} rows to train on and {int(mask.sum())} to check: name some"
         )
     return np.flatnonzero(~mask), np.flatnonzero(mask)
+
+
+# estimators, for ensembles and searches
+
+
+class Predictor(Protocol):
+    """`fit` and `predict`, no more."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, /, *args: Any, **more: Any) -> Any: ...
+
+    def predict(self, X: ArrayLike, /) -> Any: ...
+
+
+class Learner(Predictor, Protocol):
+    """Parameters by name, too."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+    def set_params(self, **params: object) -> Self: ...

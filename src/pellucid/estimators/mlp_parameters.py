@@ -10,26 +10,25 @@ from typing import TypeAlias
 import numpy as np
 
 from pellucid import nn, optim
-from pellucid.amounts import is_number, is_whole
-from pellucid.data.types import Array
-from pellucid.engine.compile import ENGINES
-from pellucid.estimators.parameters import (
+from pellucid.amounts import (
     ABOVE_0,
     FLOATS,
     FROM_0,
     SHARE,
     WHOLE,
-    WHOLE_OR_AUTO,
     YES_NO,
     Condition,
-    Parameters,
     an,
     each,
+    is_number,
+    is_whole,
     one_of,
     or_each,
     or_none,
-    parameter,
 )
+from pellucid.data.types import Array
+from pellucid.engine.compile import ENGINES
+from pellucid.estimators.parameters import WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
 from pellucid.train import Callback, Metric, Run
 

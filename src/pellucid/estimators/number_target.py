@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import d2_pinball_score, r2_score
 
 from pellucid import nn
+from pellucid.amounts import Condition, is_number
 from pellucid.data.types import Array
 from pellucid.estimators.mlp_parameters import Loss
 from pellucid.estimators.target import Calibration, Target
@@ -154,6 +155,9 @@ def standard_units(y: Array, loss: Loss, weights: Array | None) -> Units:
     mean = np.average(near_one, axis=0, weights=weights)
     deviation = np.sqrt(np.average((near_one - mean) ** 2, axis=0, weights=weights))
     return Units(np.ldexp(mean, exponents), np.ldexp(deviation, exponents))
+
+
+COVERAGE = Condition(lambda value: is_number(value, 0, 1, above=True), "a number between 0 and 1")
 
 
 def radius(errors: Array, coverage: float) -> Array:

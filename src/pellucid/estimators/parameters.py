@@ -8,86 +8,17 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, dataclass_transform
+from typing import Any, ClassVar, dataclass_transform
 
-import numpy as np
-
-from pellucid.amounts import is_number, is_whole
-
-# what a parameter may be
-
-
-class Condition(NamedTuple):
-    """`holds` tells whether a value is meant; `words` complete the sentence "alpha is ...\""""
-
-    holds: Callable[[object], bool]
-    words: str
-
-    def met(self, value: object) -> bool:
-        """Does the value do? What cannot even be looked at does not."""
-        try:
-            return bool(self.holds(value))
-        except TypeError:
-            return False
-
-    def check(self, name: str, value: object) -> None:
-        """Raise for a value that does not do."""
-        if not self.met(value):
-            raise ValueError(f"{name} is {self.words}, got {value!r}")
-
-    def or_(self, other: Condition, words: str) -> Condition:
-        """Either of two."""
-        return Condition(lambda value: self.met(value) or other.met(value), words)
-
+from pellucid.amounts import WHOLE, Condition, one_of
 
 ANYTHING = Condition(lambda value: True, "anything")
 """For what is checked by the part that uses it."""
 
-YES_NO = Condition(lambda value: isinstance(value, bool | np.bool_), "True or False")
-WHOLE = Condition(is_whole, "a whole number from 1")
-SHARE = Condition(lambda value: is_number(value, 0, 1), "a number in [0, 1)")
-FROM_0 = Condition(is_number, "a number from 0")
-FLOATS = Condition(lambda value: str(np.dtype(value)) in ("float32", "float64"), "'float64' or 'float32'")  # type: ignore[call-overload]
-ABOVE_0 = Condition(lambda value: is_number(value, above=True), "a number above 0")
-
-
-def one_of(*values: object, words: str = "") -> Condition:
-    """One of some texts, or None."""
-    *others, last = map(repr, values)
-    return Condition(
-        lambda value: (value is None or isinstance(value, str)) and value in values,
-        words or (f"{', '.join(others)} or {last}" if others else last),
-    )
-
-
-def an(kind: type | tuple[type, ...], words: str) -> Condition:
-    """An object of a class, or of one of some."""
-    return Condition(lambda value: isinstance(value, kind), words)
-
-
-def or_none(condition: Condition, words: str = "") -> Condition:
-    """The condition, or None."""
-    return Condition(lambda value: value is None or condition.met(value), words or f"{condition.words}, or None")
-
-
-def each(condition: Condition, words: str) -> Condition:
-    """A list or tuple whose items all do."""
-    return Condition(lambda value: isinstance(value, list | tuple) and all(map(condition.met, value)), words)
-
-
-def or_each(condition: Condition, words: str) -> Condition:
-    """One value, or a list of them."""
-    lists = (list, tuple, np.ndarray)
-    return Condition(lambda value: all(map(condition.met, value if isinstance(value, lists) else [value])), words)
-
-
 AUTO = one_of("auto")
 WHOLE_OR_AUTO = WHOLE.or_(AUTO, "a whole number from 1, or 'auto'")
-
-
-# declarations
 
 
 @dataclass(frozen=True)
@@ -136,6 +67,7 @@ class Parameters:
 
     Examples
     --------
+    >>> from pellucid.amounts import SHARE
     >>> class Coin(Parameters):
     ...     chance: float = parameter(default=0.5, condition=SHARE, doc="of heads")
     >>> Coin(chance=0.25).chance

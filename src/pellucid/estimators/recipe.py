@@ -259,24 +259,18 @@ def scorer(which: object) -> Metric:
 
 def _optimizer(parameters: PlainParameters, training: TrainingSettings) -> optim.Optimizer:
     """The solver's rule, or the one given, with clipping, decay and averages around it."""
-    base = _base(parameters)
+    asked, start = parameters.optimizer, parameters.learning_rate_init
+    if asked is None and parameters.solver == "sgd":
+        asked = optim.SklearnSGD(start, float(parameters.momentum), bool(parameters.nesterovs_momentum))
+    elif asked is None:
+        asked = optim.SklearnAdam(start, float(parameters.beta_1), float(parameters.beta_2), float(parameters.epsilon))
+    base = optim.optimizer(asked, lr=start) if isinstance(asked, str) else optim.optimizer(asked)
     if training.schedule is not None:
         rate = training.schedule
         if isinstance(rate, str):  # by name, with the rate as its start
             rate = optim.schedule(rate, start=float(base.rule.lr))  # type: ignore[arg-type]
         base = replace(base, rule=replace(base.rule, lr=rate))
     return around(base, training)
-
-
-def _base(parameters: PlainParameters) -> optim.Optimizer:
-    asked, rate = parameters.optimizer, parameters.learning_rate_init
-    if isinstance(asked, str):
-        return optim.optimizer(asked, lr=rate)
-    if asked is None and parameters.solver == "sgd":
-        asked = optim.SklearnSGD(rate, float(parameters.momentum), bool(parameters.nesterovs_momentum))
-    elif asked is None:
-        asked = optim.SklearnAdam(rate, float(parameters.beta_1), float(parameters.beta_2), float(parameters.epsilon))
-    return optim.optimizer(asked)
 
 
 def around(base: optim.Optimizer | optim.Rule, training: TrainingSettings) -> optim.Optimizer:

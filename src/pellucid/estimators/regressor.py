@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from pellucid.amounts import is_number
 from pellucid.data.sparse import is_sparse
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning
@@ -17,7 +16,7 @@ from pellucid.estimators.classifier import stochastic
 from pellucid.estimators.fitted import DRAWS, Fitted
 from pellucid.estimators.inputs import checked
 from pellucid.estimators.mlp_parameters import COMPAT, NumberParameters
-from pellucid.estimators.number_target import NumberTarget, number_target, radius
+from pellucid.estimators.number_target import COVERAGE, NumberTarget, number_target, radius
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.target import Target
 from pellucid.notices import notice
@@ -97,8 +96,7 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         pair of arrays
             each (n,) or (n, outputs)
         """
-        if not is_number(coverage, 0, 1, above=True):
-            raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
+        COVERAGE.check("coverage", coverage)
         scores, fitted = self.logits(X), self.fitted
         if fitted.calibration.errors is None:
             raise ValueError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,30 +43,17 @@ def _some(rows: Samples) -> Samples:
     return rows.take(evenly(len(rows), MOST))
 
 
-class Shown(Protocol):
-    """What `Sees` needs of an estimator."""
-
-    @property
-    def fitted(self) -> Fitted: ...
-
-    def network_rows(self, X: ArrayLike) -> Matrix: ...
-
-    def network_columns(self) -> tuple[str, ...]: ...
-
-    def inspected(self, X: ArrayLike, y: ArrayLike = None) -> Subject: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """An estimator whose rows are already as the network takes them."""
 
-    estimator: Shown
+    estimator: Sees
 
     def inspected(self, X: Matrix, y: Array | None = None) -> Subject:
         return subject_of(self.estimator, X, y)
 
 
-def subject_of(estimator: Shown, X: Matrix, y: Array | None) -> Subject:
+def subject_of(estimator: Sees, X: Matrix, y: Array | None) -> Subject:
     """The network of an estimator, and rows as it takes them."""
     from pellucid.inspect.subject import Subject
 
@@ -84,7 +72,27 @@ def subject_of(estimator: Shown, X: Matrix, y: Array | None) -> Subject:
 class Sees:
     """What every estimator with a network inside can show of it."""
 
-    def network_columns(self: Shown) -> tuple[str, ...]:
+    @property
+    @abstractmethod
+    def fitted(self) -> Fitted:
+        """All that was learned, in one value."""
+
+    @abstractmethod
+    def network_rows(self, X: ArrayLike) -> Matrix:
+        """New rows, checked, as the network takes them.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            rows
+
+        Returns
+        -------
+        array of shape (n, columns of the network)
+            floats
+        """
+
+    def network_columns(self) -> tuple[str, ...]:
         """The names of the columns that the network takes."""
         from pellucid.inspect.subject import column_names
 
@@ -92,7 +100,7 @@ class Sees:
         count = self.fitted.model.features[0]
         return column_names(count) if names is None else tuple(str(name) for name in names)
 
-    def inspected(self: Shown, X: ArrayLike, y: ArrayLike = None) -> Subject:
+    def inspected(self, X: ArrayLike, y: ArrayLike = None) -> Subject:
         """The network, and these rows as it takes them: what `inspect.run` and its kin look at.
 
         Parameters
@@ -115,7 +123,7 @@ class Sees:
         return subject_of(self, rows, target.encode(labels))
 
     def diagnose(
-        self: Shown, X: ArrayLike = None, y: ArrayLike = None, *, validation: tuple[ArrayLike, ArrayLike] | None = None
+        self, X: ArrayLike = None, y: ArrayLike = None, *, validation: tuple[ArrayLike, ArrayLike] | None = None
     ) -> Diagnosis:
         """What is wrong with the network, its data or its training: findings, the most likely cause first.
 
@@ -166,7 +174,7 @@ def told(estimator: Sees, verbose: object) -> None:
     """After a fit that is to speak: a line, where something is wrong."""
     if not verbose or verbose == "silent":
         return
-    diagnosis = estimator.diagnose()  # type: ignore[misc]
+    diagnosis = estimator.diagnose()
     serious = [finding for finding in diagnosis if finding.severity != "note"]
     if serious:
         first, more = serious[0], f", and {len(serious) - 1} more" if len(serious) > 1 else ""

@@ -14,27 +14,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pellucid import nn, optim
-from pellucid.amounts import is_whole
-from pellucid.estimators.parameters import (
-    SHARE,
-    WHOLE,
-    YES_NO,
-    Condition,
-    Parameters,
-    an,
-    each,
-    one_of,
-    or_each,
-    or_none,
-    parameter,
-)
+from pellucid.amounts import SHARE, WHOLE, YES_NO, Condition, an, each, is_whole, one_of, or_each, or_none
+from pellucid.estimators.parameters import Parameters, parameter
 
 Initialiser: TypeAlias = str | float | nn.Initializer
 Path: TypeAlias = str | os.PathLike[str]
-
-
-def _are_sizes(value: object) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and np.ndim(value) == 1 and all(is_whole(size) for size in value)
 
 
 class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
@@ -62,7 +46,12 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
     input_scale: bool = parameter(default=False, condition=YES_NO, doc="put a learned factor on every feature")
     embeddings: Sequence[int] = parameter(
         default=(),
-        condition=Condition(_are_sizes, "a list of numbers of categories"),
+        condition=Condition(
+            lambda sizes: (
+                isinstance(sizes, Sequence | np.ndarray) and np.ndim(sizes) == 1 and all(map(is_whole, sizes))
+            ),
+            "a list of numbers of categories",
+        ),
         doc="the last columns hold codes 0 ... size - 1 of so many categories each; vectors are learned in their place",
     )
     embedding_dim: int | Sequence[int] = parameter(

@@ -103,7 +103,9 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         state : Tree
             its batch statistics, by name
         """
-        return copy.copy(self).with_fitted(self.fitted.with_parameters(params, state), self)
+        model = copy.copy(self.fitted.model)
+        model.params, model.state, model.progress = params, state, None
+        return copy.copy(self).with_fitted(replace(self.fitted, model=model), self)
 
     # attributes
 
@@ -145,28 +147,9 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
 
     # rows
 
-    @abstractmethod
-    def _rows(self, X: ArrayLike) -> Matrix:
-        """New rows, checked, as the network takes them."""
-
-    def network_rows(self, X: ArrayLike) -> Matrix:
-        """New rows, checked, as the network takes them.
-
-        Parameters
-        ----------
-        X : array of shape (n, features)
-            rows
-
-        Returns
-        -------
-        array of shape (n, columns of the network)
-            floats
-        """
-        return self._rows(X)
-
     def _on(self, X: ArrayLike, work: Callable[[Fitted, Matrix], T]) -> T:
         """Have something done with new rows; where they are not finite, say where."""
-        fitted, rows = self.fitted, self._rows(X)
+        fitted, rows = self.fitted, self.network_rows(X)
         try:
             return work(fitted, rows)
         except ValueError:
@@ -234,7 +217,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         rows, labels = self._pairs(X, y)
         check_consistent_length(rows, labels)
         fitted.target.check(labels)
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
+        weights = checked_weights(sample_weight, rows.shape[0])
         told = fitted.target.learn_from(fitted.scores(rows), fitted.target.encode(labels), weights)
         return self.with_fitted(replace(fitted, calibration=told), self)
 

@@ -211,15 +211,12 @@ class Reader:
         return model
 
     def _own_metric(self, name: str, mode: str) -> Metric:
-        if name in self.custom:
-            return Metric(name, self.custom[name], mode=mode)
-
         def missing(y: Array, prediction: Array) -> float:
             raise StorageError(
                 f"the metric {name} is a function and not in the file: load(path, custom={{{name!r}: ...}})"
             )
 
-        return Metric(name, missing, mode=mode)
+        return Metric(name, self.custom.get(name, missing), mode=mode)
 
     def _object(self, name: str, state: dict[str, object]) -> object:
         cls = self.classes.get(name)

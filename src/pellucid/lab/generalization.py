@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from pellucid.estimators.ensembles.spread import BiasVariance, bias_variance
-from pellucid.estimators.protocols import Predictor
+from pellucid.estimators.inputs import Predictor
 from pellucid.lab.costs import text_table
 from pellucid.markup import Brief
 

@@ -106,8 +106,7 @@ def fit_lbfgs(
     variables = Variables(back(minimum.x), model.state)
     outcome = soundness(trainer, *variables, [batch])
     if not (outcome.predicts and outcome.learns):
-        now = Snapshot(*variables, {})
-        trouble = locate(trainer, now, batch, len(history), settings, float(minimum.fun))
+        trouble = locate(trainer, Snapshot(*variables, {}), batch, len(history), settings, float(minimum.fun))
         model.params, model.state, model.features = start
         raise Diverged(replace(trouble, kept="The model has the parameters that it had before."))
     # statistics that belong to the result

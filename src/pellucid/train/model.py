@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.amounts import check_number, check_whole
+from pellucid.amounts import FROM_0, WHOLE, check_whole, one_of, or_none
 from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.preparation import check_features, training_data
 from pellucid.data.rows import Rows, rows_of, warn_if_one_class
 from pellucid.data.streams import Stream
+from pellucid.engine.compile import ENGINES
 from pellucid.engine.native.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
@@ -34,7 +35,7 @@ from pellucid.train.history import History
 from pellucid.train.loop.loop import train
 from pellucid.train.loop.run import Plan, Run, checked_settings, resolved
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names
-from pellucid.train.loop.steps import NumpySteps, check_engine, choose
+from pellucid.train.loop.steps import NumpySteps, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
 
@@ -108,7 +109,8 @@ class Model:
         engine: str = "auto",
         threads: int | None = None,
     ) -> None:
-        check_engine(engine, threads)
+        one_of(*ENGINES, words=f"one of {', '.join(map(repr, ENGINES))}").check("engine", engine)
+        or_none(WHOLE, "a number from 1, or None for all processors").check("threads", threads)
         self.engine, self.threads = engine, threads
         self.net = net
         self.loss = find_loss(loss)
@@ -245,13 +247,11 @@ class Model:
         History
             one row for each epoch, and how it ended
         """
-        if on_divergence not in ("raise", "stop", "ignore"):
-            raise ValueError(f"on_divergence is 'raise', 'stop' or 'ignore', got {on_divergence!r}")
+        one_of("raise", "stop", "ignore").check("on_divergence", on_divergence)
         limits = {"epochs": epochs, "steps": steps}
         check_whole(batch_size=batch_size, **{name: number for name, number in limits.items() if number is not None})
         check_whole(0, seed=seed)
-        if max_time is not None:
-            check_number("a number of seconds from 0, or None for no limit", max_time=max_time)
+        or_none(FROM_0, "a number of seconds from 0, or None for no limit").check("max_time", max_time)
         if epochs is None and steps is None and max_time is None:
             epochs = 10
         listed = with_progress(callbacks, verbose)

@@ -6,7 +6,7 @@ import contextvars
 import copy
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pellucid.amounts import check_whole, is_whole
+from pellucid.amounts import WHOLE, check_whole, is_whole, or_none
 from pellucid.data.splits import are_classes, shuffled_folds, take_rows
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.processors import default_threads
@@ -29,37 +29,6 @@ from pellucid.train.model import Model
 T = TypeVar("T")
 
 
-class Lanes(ThreadPoolExecutor):
-    """Threads for trainings: each work has a matrix library of its own, its lane, and `give_up` ends them all."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__(count, thread_name_prefix="pellucid")
-        self.halt = threading.Event()
-        self.free: SimpleQueue[int] = SimpleQueue()
-        for lane in range(count):
-            self.free.put(lane)
-
-    def start(self, work: Callable[..., T], *details: Any) -> Future[T]:
-        """Call a function as soon as a thread is free, in the context of today."""
-        return self.submit(contextvars.copy_context().run, self._in_lane, work, *details)
-
-    def give_up(self) -> None:
-        """End the trainings that run; what has not begun never will."""
-        self.halt.set()
-        self.shutdown(wait=False, cancel_futures=True)
-
-    def _in_lane(self, work: Callable[..., T], *details: Any) -> T:
-        from pellucid.engine.native.blas import LANE
-
-        HALT.set(self.halt)
-        lane = self.free.get()
-        LANE.set(lane)
-        try:
-            return work(*details)
-        finally:
-            self.free.put(lane)
-
-
 def side_by_side(
     works: Sequence[Callable[[], T]], *, threads: int | None = None, verbose: bool = False, what: str = "piece"
 ) -> list[T]:
@@ -72,20 +41,23 @@ def side_by_side(
     >>> side_by_side([lambda: 1, lambda: "two"], threads=2)
     [1, 'two']
     """
-    if threads is not None:
-        check_whole(threads=threads)
-    count, above = len(works), HALT.get()
-    with Lanes(min(threads or default_threads(), count) or 1) as lanes, bar("training", verbose) as draw:
+    or_none(WHOLE, WHOLE.words).check("threads", threads)
+    count, above, halt = len(works), HALT.get(), threading.Event()
+    lanes, free = range(min(threads or default_threads(), count) or 1), SimpleQueue[int]()
+    for lane in lanes:
+        free.put(lane)
+    with ThreadPoolExecutor(len(lanes), thread_name_prefix="pellucid") as pool, bar("training", verbose) as draw:
         try:
-            futures = [lanes.start(work) for work in works]
+            futures = [pool.submit(contextvars.copy_context().run, _in_lane, work, free, halt) for work in works]
             while unfinished := wait(futures, timeout=0.1).not_done:  # a wait without end would not hear Ctrl-C
                 if above is not None and above.is_set():
-                    lanes.halt.set()
+                    halt.set()
                 done = count - len(unfinished)
                 draw(done / count, f"training: {done} of {count}")
             draw(1.0, f"training: {count} of {count}")
         except BaseException:  # Ctrl-C, also while the first works are running and others not yet handed out
-            lanes.give_up()
+            halt.set()
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
     for i, future in enumerate(futures):
         error = future.exception()
@@ -93,6 +65,19 @@ def side_by_side(
             error.add_note(f"in {what} {i} of {count}")
             raise error
     return [future.result() for future in futures]
+
+
+def _in_lane(work: Callable[[], T], free: SimpleQueue[int], halt: threading.Event) -> T:
+    """What a work returns. It has a matrix library for itself, its lane, and `halt` ends its trainings."""
+    from pellucid.engine.native.blas import LANE
+
+    HALT.set(halt)
+    lane = free.get()
+    LANE.set(lane)
+    try:
+        return work()
+    finally:
+        free.put(lane)
 
 
 def fit_many(

@@ -13,7 +13,7 @@ from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
 from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, shaped
-from pellucid.estimators.number_target import radius
+from pellucid.estimators.number_target import COVERAGE, radius
 from pellucid.estimators.regressor import MLPRegressor
 
 DOC = """
@@ -190,8 +190,7 @@ class BaggedMLPRegressor(RegressorMixin, BaseEnsemble):  # type: ignore[misc]
         pair of arrays
             each (n,) or (n, outputs)
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage is a number between 0 and 1, got {coverage!r}")
+        COVERAGE.check("coverage", coverage)
         outputs = self._mean(X)
         errors = vars(self).get("_errors")
         if errors is None:

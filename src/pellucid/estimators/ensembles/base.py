@@ -16,16 +16,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pellucid.amounts import is_number, is_whole
+from pellucid.amounts import WHOLE, Condition, is_number, is_whole, one_of
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.ensembles.outputs import OF_UNSEEN, Outputs, out_of_bag
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.ensembles.spread import MemberReport, compare
-from pellucid.estimators.inputs import checked, checked_rows, checked_weights
-from pellucid.estimators.parameters import WHOLE, Condition, Parameters, one_of, parameter
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner, checked, checked_rows, checked_weights
+from pellucid.estimators.parameters import Parameters, parameter
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.shell import Saves
 
@@ -161,9 +160,7 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
         return rows.tocsr() if hasattr(rows, "tocsr") else rows, dense(target)
 
     def _weights(self, X: Matrix, sample_weight: ArrayLike) -> Array | None:
-        if sample_weight is None:
-            return None
-        if not has_fit_parameter(self._base(), "sample_weight"):
+        if sample_weight is not None and not has_fit_parameter(self._base(), "sample_weight"):
             raise ValueError(f"{type(self._base()).__name__} takes no sample_weight")
         return checked_weights(sample_weight, X.shape[0])
 
@@ -173,21 +170,17 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return _as_table(X) if self._takes_tables() else checked_rows(self, X)  # tables know their columns by name
 
-    def _output(self, member: Learner, X: ArrayLike) -> Array:
-        """What is averaged.   -> (n, columns)"""
-        return self._reading.of(member, X)
-
     def _mean(self, X: ArrayLike) -> Array:
         """The mean over members."""
         rows = self._rows(X)
-        return np.asarray(sum(self._output(member, rows) for member in self.estimators_) / len(self.estimators_))
+        return np.asarray(sum(self._reading.of(member, rows) for member in self.estimators_) / len(self.estimators_))
 
     def _mean_and_deviation(self, X: ArrayLike) -> tuple[Array, Array]:
         """The mean over members, and their deviation."""
         rows = self._rows(X)
         if len(self.estimators_) < 2:
             raise ValueError("return_std needs 2 members or more, and this ensemble has one: raise n_estimators")
-        outputs = np.stack([self._output(member, rows) for member in self.estimators_])
+        outputs = np.stack([self._reading.of(member, rows) for member in self.estimators_])
         return outputs.mean(axis=0), outputs.std(axis=0, ddof=1)
 
     def member_report(self, X: ArrayLike, y: ArrayLike = None) -> MemberReport:
@@ -207,7 +200,7 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
             print it
         """
         rows, reading = self._rows(X), self._reading
-        outputs = np.stack([self._output(member, rows) for member in self.estimators_])
+        outputs = np.stack([reading.of(member, rows) for member in self.estimators_])
         if y is None:
             return compare(outputs)
         target = np.asarray(y)

@@ -16,7 +16,7 @@ from pellucid.data.types import Array, Matrix, Tree
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.ensembles.gathered_warnings import gathered_warnings
 from pellucid.estimators.ensembles.resampling import Share
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback, Run
 from pellucid.train.side_by_side import side_by_side

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning
 from pellucid.estimators.ensembles.resampling import Share
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 from pellucid.notices import notice
 
 NEVER_OUT = 0.1

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from pellucid.data.types import Array, ArrayLike
-from pellucid.estimators.protocols import Predictor
+from pellucid.estimators.inputs import Predictor
 from pellucid.markup import Brief
 from pellucid.train.side_by_side import side_by_side
 

@@ -158,7 +158,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             )
         return inside, outside
 
-    def _rows(self, X: ArrayLike) -> Array:
+    def network_rows(self, X: ArrayLike) -> Array:
         return self.preprocessor_.apply_table(self.preprocessor_.known_table(X))
 
     def network_columns(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         return tuple(str(name) for name in self.preprocessor_.get_feature_names_out())
 
     def _pairs(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        return self._rows(X), self._checked_target(y)
+        return self.network_rows(X), self._checked_target(y)
 
     def _view(self, kind: type[M], target: Target) -> M:
         """The network as an estimator of the preprocessed columns."""
@@ -191,9 +191,8 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
 
 
 def _given_weights(sample_weight: ArrayLike, rows: int) -> Array | None:
-    if sample_weight is None:
-        return None
-    return np.asarray(in_reach(checked_weights(sample_weight, rows), np.float64)[0])
+    weights = checked_weights(sample_weight, rows)
+    return None if weights is None else np.asarray(in_reach(weights, np.float64)[0])
 
 
 def _pick(weights: Array | None, rows: Array) -> Array | None:

@@ -25,6 +25,7 @@ from pellucid.estimators.tables.columns import (
 )
 
 DAY = 86_400_000_000  # microseconds
+NO_DATES = np.empty(0, "datetime64[us]")
 CYCLES = {"month": 12, "weekday": 7, "hour": 24}
 READERS = {NUMERIC: numbers, CATEGORY: tokens, BOOLEAN: truths, TIME: times}
 
@@ -75,14 +76,14 @@ class Layout:
             if kind == NUMERIC:
                 columns.append(values[name])
             elif kind == TIME:
-                columns += date_numbers(values[name], self.dates[name])
+                columns += date_numbers(values[name], self.dates[name]).values()
         rows = len(next(iter(values.values())))
         return np.column_stack(columns) if columns else np.empty((rows, 0))
 
     def number_groups(self) -> list[list[str]]:
         """Names of the columns of `numbers`, those of each column of the table together."""
         return [
-            [name] if kind == NUMERIC else date_names(name, self.dates[name])
+            [name] if kind == NUMERIC else [f"{name}_{end}" for end in date_numbers(NO_DATES, self.dates[name])]
             for name, kind in self.kinds.items()
             if kind in (NUMERIC, TIME)
         ]
@@ -158,22 +159,18 @@ def useful_parts(when: Array) -> DateUse:
     return {"start": float(np.nanmin(parts["elapsed"])), "parts": varying}
 
 
-def date_names(name: str, use: DateUse) -> list[str]:
-    """Names of the columns that a column of dates becomes."""
-    names = [f"{name}_elapsed"]
-    for part in use["parts"]:
-        names += [f"{name}_{part}_sin", f"{name}_{part}_cos"] if part in CYCLES else [f"{name}_{part}"]
-    return names
+def date_numbers(when: Array, use: DateUse) -> dict[str, Array]:
+    """The columns that a column of dates becomes, each (n,), by what their names end with.
 
-
-def date_numbers(when: Array, use: DateUse) -> list[Array]:
-    """The columns that `date_names` names, each (n,)."""
+    >>> list(date_numbers(NO_DATES, {"start": 0.0, "parts": ["year", "hour"]}))
+    ['elapsed', 'year', 'hour_sin', 'hour_cos']
+    """
     parts = date_parts(when)
-    columns = [parts["elapsed"] - use["start"]]
+    columns = {"elapsed": parts["elapsed"] - use["start"]}
     for part in use["parts"]:
         if part in CYCLES:
             angle = parts[part] * (2 * np.pi / CYCLES[part])
-            columns += [np.sin(angle), np.cos(angle)]
+            columns |= {f"{part}_sin": np.sin(angle), f"{part}_cos": np.cos(angle)}
         else:
-            columns.append(parts[part])
+            columns[part] = parts[part]
     return columns

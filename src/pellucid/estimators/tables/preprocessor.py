@@ -15,11 +15,11 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from pellucid.amounts import is_whole
+from pellucid.amounts import FLOATS, Condition, is_whole, one_of
 from pellucid.data.inputs import all_finite
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.inputs import checked_weights
-from pellucid.estimators.parameters import FLOATS, Condition, Parameters, check_parameters, one_of, parameter
+from pellucid.estimators.parameters import Parameters, check_parameters, parameter
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
@@ -134,7 +134,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         check_parameters(self)
         kinds = column_kinds(table, self._chosen(table))
-        weights = None if sample_weight is None else checked_weights(sample_weight, table.rows)
+        weights = checked_weights(sample_weight, table.rows)
         values = column_values(table, kinds)
         for name, column in values.items():
             gone = _is_missing(column)

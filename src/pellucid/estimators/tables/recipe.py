@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid import nn, optim
+from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, or_none
 from pellucid.estimators.convergence import Patience
 from pellucid.estimators.mlp_parameters import (
     Activation,
@@ -23,16 +24,7 @@ from pellucid.estimators.mlp_parameters import (
     RandomState,
     SklearnParameters,
 )
-from pellucid.estimators.parameters import (
-    ABOVE_0,
-    AUTO,
-    WHOLE,
-    WHOLE_OR_AUTO,
-    YES_NO,
-    Parameters,
-    or_none,
-    parameter,
-)
+from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
 from pellucid.estimators.target import Target
@@ -141,10 +133,8 @@ def auto_batch(rows: int) -> int:
     >>> [auto_batch(n) for n in (500, 5_000, 20_000, 1_000_000)]
     [64, 128, 256, 1024]
     """
-    for most, size in ((1024, 64), (8192, 128), (30_000, 256), (100_000, 512)):
-        if rows <= most:
-            return size
-    return 1024
+    sizes = ((1024, 64), (8192, 128), (30_000, 256), (100_000, 512))
+    return next((size for most, size in sizes if rows <= most), 1024)
 
 
 def auto_epochs(rows: int) -> int:

@@ -78,7 +78,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_number("a number above 0", above=True, limit=self.limit)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32))
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(x))
+        weights = checked_weights(sample_weight, len(x))
         if weights is not None:
             x, weights = x[weights > 0], weights[weights > 0]
         low, self.center_, high = weighted_quantiles(x, (0.25, 0.5, 0.75), weights)

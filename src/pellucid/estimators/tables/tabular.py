@@ -13,7 +13,7 @@ from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.class_target import ClassTarget, target_of
 from pellucid.estimators.classifier import ClassShell, MLPClassifier
 from pellucid.estimators.number_target import NumberTarget, number_target, standard_units
-from pellucid.estimators.regressor import MLPRegressor, NumberShell
+from pellucid.estimators.regressor import MLPRegressor, NumberShell, numbers_of
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.columns import is_missing
 from pellucid.estimators.tables.recipe import CLASSES, NUMBERS, TableClassParameters, TableNumberParameters
@@ -129,9 +129,7 @@ class TabularMLPRegressor(TableNumberParameters, NumberShell, BaseTabularMLP):
     @property
     def estimator_(self) -> MLPRegressor:
         """The network behind the preprocessor, as an estimator of its columns and of the standardised target."""
-        target = self.fitted.target
-        assert isinstance(target, NumberTarget)
-        return self._view(MLPRegressor, replace(target, units=None))
+        return self._view(MLPRegressor, replace(numbers_of(self.fitted), units=None))
 
 
 def _refuse_missing(y: Array) -> None:

@@ -10,11 +10,10 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
-from pellucid.amounts import is_whole
+from pellucid.amounts import Condition, is_whole
 from pellucid.data.splits import by_fraction, shuffled_folds
 from pellucid.data.types import Array, ArrayLike
-from pellucid.estimators.parameters import Condition
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 
 SHARE = Condition(lambda value: isinstance(value, float) and 0 < value < 1, "a share of the rows in (0, 1), or (X, y)")
 SPLITTER = Condition(

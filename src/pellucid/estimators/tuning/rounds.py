@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.engine.native.announcement import silent
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 from pellucid.estimators.tuning.folds import Fold
 from pellucid.estimators.tuning.trial import Outcome, Settings, try_out
 from pellucid.train.loop.ending import INTERRUPTED

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from pellucid.data.types import ArrayLike
 from pellucid.estimators.classifier import MLPClassifier
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 from pellucid.estimators.regressor import MLPRegressor
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
 from pellucid.estimators.tables.base import BaseTabularMLP

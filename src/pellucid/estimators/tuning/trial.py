@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 from pellucid.estimators.training import NON_FINITE
 from pellucid.estimators.tuning.folds import Fold
 from pellucid.estimators.tuning.space import with_settings

@@ -15,10 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from pellucid.amounts import is_whole
+from pellucid.amounts import ABOVE_0, WHOLE, Condition, is_whole, or_none
 from pellucid.data.types import ArrayLike
-from pellucid.estimators.parameters import ABOVE_0, WHOLE, Condition, or_none
-from pellucid.estimators.protocols import Learner
+from pellucid.estimators.inputs import Learner
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs

@@ -3,11 +3,12 @@
 Events, in this order: fit_begin, epoch_begin, look, forward, gradients, batch_end, epoch_end, fit_end (always
 reached). The middle four are the points of a step: batch sampled, forward pass, backward pass, update made. A
 callback costs nothing for the events it leaves alone. It stops a run by `run.stop(reason)`. What it must remember
-across a resumed run it gives in `state()` and takes back in `load()`.
+across a resumed run it names in `remembers`, or gives in `state()` and takes back in `load()`.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,18 @@ class Callback:
     look_every: int = 1
     """Steps from one look to the next, for callbacks that have `on_look`."""
 
+    every_batch: bool = True
+    """Is `on_batch_end` wanted, where there is one? Without it a run need not leave compiled code inside an epoch."""
+
+    remembers: tuple[str, ...] = ()
+    """Names of attributes that a resumed run has again: what `state` gives and `load` takes."""
+
     def reset(self) -> None:
         """Forget earlier runs: called when a run begins afresh, so that one object can serve several models."""
 
     def state(self) -> dict[str, Any]:
         """What to remember: numbers, strings, lists, and arrays."""
-        return {}
+        return {name: copy.copy(getattr(self, name)) for name in self.remembers}
 
     def meaning(self) -> dict[str, Any]:
         """What of its settings a resumed run must have in common with the first, as plain data.
@@ -69,6 +76,8 @@ class Callback:
         state : dict[str, Any]
             what `state` gave
         """
+        for name in self.remembers:
+            setattr(self, name, state[name])
 
     def handles(self, event: str) -> bool:
         """Does it want to be told of this event?
@@ -83,7 +92,7 @@ class Callback:
         bool
             by default, whether the class has that method
         """
-        return hasattr(self, f"on_{event}")
+        return hasattr(self, f"on_{event}") and (event != "batch_end" or self.every_batch)
 
     @property
     def name(self) -> str:
@@ -111,33 +120,17 @@ class KeepsBest(Callback):
 
     kept: tuple[dict[str, Any], dict[str, Any]] | None = None  # (params, state)
 
-    def keep(self, run: Run) -> None:
-        """This epoch is the best so far.
-
-        Parameters
-        ----------
-        run : Run
-            where training stands
-        """
-        self.kept = run.prediction
-
     def on_fit_end(self, run: Run) -> None:
         if self.kept is not None:
             run.final = self.kept
 
-    def kept_state(self) -> dict[str, Any]:
-        """What is kept as one dict of arrays, for a checkpoint."""
-        return joined(dict(zip(("params", "state"), self.kept or (), strict=False)), ".")
+    def state(self) -> dict[str, Any]:
+        """With what is kept, as one dict of arrays."""
+        return super().state() | {"kept": joined(dict(zip(("params", "state"), self.kept or (), strict=False)), ".")}
 
-    def load_kept(self, arrays: dict[str, Any]) -> None:
-        """The way back.
-
-        Parameters
-        ----------
-        arrays : dict
-            what was kept, by name
-        """
-        trees = parted(arrays, ".")
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        trees = parted(state["kept"], ".")
         self.kept = (trees["params"], trees["state"]) if trees["params"] else None
 
 

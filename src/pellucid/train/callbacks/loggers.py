@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from pellucid.amounts import is_count
+from pellucid.amounts import Condition, is_count, or_none
 from pellucid.train.callbacks.callback import Callback, callback
 from pellucid.train.callbacks.progress import ProgressView
 from pellucid.train.callbacks.tensorboard import EventWriter
@@ -36,9 +36,6 @@ class ProgressBar(Callback):
         self.mode, self.every_batch = mode, every_batch
         self.view: ProgressView | None = None
         self.last_elapsed = 0.0
-
-    def handles(self, event: str) -> bool:
-        return super().handles(event) and (event != "batch_end" or self.every_batch)
 
     def on_fit_begin(self, run: Run) -> None:
         self.view = ProgressView(run.plan.epochs, run.steps_per_epoch, mode=self.mode)  # type: ignore[arg-type]
@@ -186,13 +183,9 @@ class TensorBoard(Callback):
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, every: int | None = None) -> None:
-        if every is not None and not is_count(every):
-            raise ValueError(f"TensorBoard: every is a number of steps from 1, or None, got {every!r}")
-        self.folder, self.every = folder, every
+        or_none(Condition(is_count, "a number of steps from 1")).check("TensorBoard: every", every)
+        self.folder, self.every, self.every_batch = folder, every, every is not None
         self.writer: EventWriter | None = None
-
-    def handles(self, event: str) -> bool:
-        return super().handles(event) and (event != "batch_end" or self.every is not None)
 
     def on_fit_begin(self, run: Run) -> None:
         self.writer = EventWriter(self.folder)
@@ -216,6 +209,8 @@ class TensorBoard(Callback):
 class LearningRateLogger(Callback):
     """The learning rate of every step, in `rates`."""
 
+    remembers = ("rates",)
+
     def __init__(self) -> None:
         self.rates: list[float] = []
 
@@ -224,9 +219,3 @@ class LearningRateLogger(Callback):
 
     def on_batch_end(self, run: Run) -> None:
         self.rates.append(run.lr)
-
-    def state(self) -> dict[str, Any]:
-        return {"rates": list(self.rates)}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.rates = list(state["rates"])

@@ -7,13 +7,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pellucid.amounts import is_count, is_number
+from pellucid.amounts import FROM_0, Condition, is_count, one_of, or_none
 from pellucid.train.callbacks.callback import Callback, KeepsBest
 from pellucid.train.files.runs import save_run
 from pellucid.whole_files import regular
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
+
+
+MODE = one_of("min", "max", "auto")
 
 
 def direction(run: Run, name: str, mode: str) -> str:
@@ -35,11 +38,6 @@ def better(value: float, best: float | None, mode: str, min_delta: float = 0.0, 
     if best is None or math.isnan(best) or (ties and value == best):
         return True
     return value < best - min_delta if mode == "min" else value > best + min_delta
-
-
-def known_mode(mode: str, who: str) -> None:
-    if mode not in ("auto", "min", "max"):
-        raise ValueError(f"{who}: mode is 'min', 'max' or 'auto', got {mode!r}")
 
 
 def watched(run: Run, monitor: str | None, who: str) -> tuple[str, float]:
@@ -72,6 +70,8 @@ class EarlyStopping(KeepsBest):
         end with the best parameters; False keeps the last
     """
 
+    remembers = ("best", "best_epoch", "waited")
+
     def __init__(
         self,
         patience: int | None = 10,
@@ -81,11 +81,9 @@ class EarlyStopping(KeepsBest):
         mode: str = "auto",
         restore_best: bool = True,
     ) -> None:
-        if patience is not None and not is_count(patience):
-            raise ValueError(f"EarlyStopping: patience is a number of epochs from 1, or None, got {patience!r}")
-        if not is_number(min_delta):
-            raise ValueError(f"EarlyStopping: min_delta is a number from 0, got {min_delta!r}")
-        known_mode(mode, "EarlyStopping")
+        or_none(Condition(is_count, "a number of epochs from 1")).check("EarlyStopping: patience", patience)
+        FROM_0.check("EarlyStopping: min_delta", min_delta)
+        MODE.check("EarlyStopping: mode", mode)
         self.patience, self.min_delta, self.monitor, self.mode = patience, min_delta, monitor, mode
         self.restore_best = restore_best
         self.reset()
@@ -101,7 +99,7 @@ class EarlyStopping(KeepsBest):
         if better(value, self.best, direction(run, name, self.mode), self.min_delta):
             self.best, self.best_epoch, self.waited = value, run.epoch, 0
             if self.restore_best:
-                self.keep(run)
+                self.kept = run.prediction
             return
         self.waited += 1
         if self.patience is not None and self.waited >= self.patience:
@@ -111,14 +109,6 @@ class EarlyStopping(KeepsBest):
 
     def meaning(self) -> dict[str, Any]:
         return {"monitor": self.monitor, "mode": self.mode, "restore_best": self.restore_best}
-
-    def state(self) -> dict[str, Any]:
-        kept = self.kept_state()
-        return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.waited, "kept": kept}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.best, self.best_epoch, self.waited = state["best"], state["best_epoch"], state["waited"]
-        self.load_kept(state["kept"])
 
 
 class Plateau(Callback):
@@ -185,6 +175,8 @@ class Checkpoint(Callback):
         "min" or "max" is better; "auto" knows the metrics
     """
 
+    remembers = ("best",)
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -199,17 +191,14 @@ class Checkpoint(Callback):
             raise ValueError(
                 f"Checkpoint: every and every_steps count from 1, got every={every!r}, every_steps={every_steps!r}"
             )
-        known_mode(mode, "Checkpoint")
-        self.path, self.every, self.every_steps = path, every, every_steps
+        MODE.check("Checkpoint: mode", mode)
+        self.path, self.every, self.every_steps, self.every_batch = path, every, every_steps, every_steps is not None
         self.best_only, self.monitor, self.mode = best, monitor, mode
         self.reset()
 
     def reset(self) -> None:
         self.best: float | None = None
         self.due = False
-
-    def handles(self, event: str) -> bool:
-        return super().handles(event) and (event != "batch_end" or self.every_steps is not None)
 
     def on_fit_begin(self, run: Run) -> None:
         regular(self._target(run))  # an error now, rather than after an epoch of work
@@ -242,9 +231,3 @@ class Checkpoint(Callback):
 
     def meaning(self) -> dict[str, Any]:
         return {"best": self.best_only, "monitor": self.monitor, "mode": self.mode}
-
-    def state(self) -> dict[str, Any]:
-        return {"best": self.best}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.best = state["best"]

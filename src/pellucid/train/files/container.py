@@ -13,8 +13,7 @@ import json
 import os
 import reprlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
+from pellucid.amounts import Condition, or_none
 from pellucid.errors import CheckpointError as CheckpointError
 from pellucid.whole_files import regular, write_atomically
 
@@ -94,10 +94,9 @@ def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
             raise CheckpointError(f"{path} is a safetensors file, but was not written by pellucid")
         ours = json.loads(header["__metadata__"]["pellucid"])
         if ours["schema"] > SCHEMA:
-            text = (
+            raise CheckpointError(
                 f"{path} was written by a newer pellucid (schema {ours['schema']}, known is {SCHEMA}): upgrade pellucid"
             )
-            raise CheckpointError(text)
         zeroed = raw.replace(ours["checksum"].encode(), ZEROS.encode(), 1)
         if hashlib.blake2b(zeroed, digest_size=32).hexdigest() != ours["checksum"]:
             raise CheckpointError(damaged)
@@ -167,37 +166,31 @@ LARGEST = 2**62
 """Counts end here: what is added to them must not leave 64 bits."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What a value is to be, in words, and whether one is."""
-
-    words: str
-    holds: Callable[[Any], bool]
-
-
-COUNT = Kind("a whole number from 0", lambda value: type(value) is int and 0 <= value < LARGEST)
-NUMBER = Kind("a number", lambda value: type(value) in (int, float))
-CELL = Kind("a number or a text", lambda value: value is None or type(value) in (bool, int, float, str))
-TEXT = Kind("a text", lambda value: type(value) is str)
-MAPPING = Kind("values by name", lambda value: type(value) is dict)
-TEXTS = Kind("a list of texts", lambda value: type(value) is list and all(type(item) is str for item in value))
-COUNTS = Kind("a list of whole numbers", lambda value: type(value) is list and all(map(COUNT.holds, value)))
-MAPPINGS = Kind(
-    "a list of values by name", lambda value: type(value) is list and all(type(item) is dict for item in value)
+COUNT = Condition(lambda value: type(value) is int and 0 <= value < LARGEST, "a whole number from 0")
+NUMBER = Condition(lambda value: type(value) in (int, float), "a number")
+CELL = Condition(lambda value: value is None or type(value) in (bool, int, float, str), "a number or a text")
+TEXT = Condition(lambda value: type(value) is str, "a text")
+MAPPING = Condition(lambda value: type(value) is dict, "values by name")
+TEXTS = Condition(lambda value: type(value) is list and all(type(item) is str for item in value), "a list of texts")
+COUNTS = Condition(lambda value: type(value) is list and all(map(COUNT.holds, value)), "a list of whole numbers")
+MAPPINGS = Condition(
+    lambda value: type(value) is list and all(type(item) is dict for item in value), "a list of values by name"
 )
 
 
-def maybe(kind: Kind) -> Kind:
+def maybe(kind: Condition) -> Condition:
     """The same, or None."""
-    return Kind(f"{kind.words}, or nothing", lambda value: value is None or kind.holds(value))
+    return or_none(kind, f"{kind.words}, or nothing")
 
 
-def among(*values: Any) -> Kind:
+def among(*values: Any) -> Condition:
     """One of these."""
-    return Kind(f"one of {', '.join(map(repr, values))}", lambda value: any(value is v or value == v for v in values))
+    return Condition(
+        lambda value: any(value is v or value == v for v in values), f"one of {', '.join(map(repr, values))}"
+    )
 
 
-def entry(data: Any, name: str, kind: Kind, path: Any, default: Any = MISSING) -> Any:
+def entry(data: Any, name: str, kind: Condition, path: Any, default: Any = MISSING) -> Any:
     """data[name], which must be of this kind; the default where it is missing and there is one.
 
     >>> entry({"epoch": 3}, "epoch", COUNT, "run.ckpt")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.amounts import Condition
 from pellucid.engine.compile import ENGINES
 from pellucid.graph.core.tree import tree_map
 from pellucid.train.callbacks.callback import Callback, KeepsBest
@@ -23,7 +24,6 @@ from pellucid.train.files.container import (
     NUMBER,
     TEXT,
     CheckpointError,
-    Kind,
     among,
     entry,
     joined,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 KIND = "checkpoint"
 OTHER = "this model: it is a checkpoint of another network, loss or optimizer"
 ARRAY = "(array)"  # stands for an array of the file in what a callback remembers
-THREADS = Kind("a number of threads", lambda value: COUNT.holds(value) and 0 < value <= 4096)
+THREADS = Condition(lambda value: COUNT.holds(value) and 0 < value <= 4096, "a number of threads")
 SAME_CALL = "a resumed run must be the same call (a schedule over the whole run also ties it to the same length)"
 REMEDIES = {
     "validation": "what is best on other rows cannot be compared. Give the validation data of the first call, or start "

@@ -331,18 +331,20 @@ class Run:
         if not math.isfinite(row.get("val_loss", 0.0)) and self.plan.on_divergence != "ignore":
             self.diverge(ValidationTrouble(self.epoch, row["val_loss"]))
 
-    def emit(self, event: str) -> None:
+    def emit(self, event: str, *details: Any) -> None:
         """Tell the callbacks; an error inside one names it and the event. The end is told to all of them.
 
         Parameters
         ----------
         event : str
             without its "on_": "batch_end"
+        *details
+            what its method is given beside the run
         """
         first: CallbackError | None = None
         for callback in self.callbacks:
             try:
-                self._tell(callback, event)
+                self._tell(callback, event, *details)
             except CallbackError as error:
                 if event != "fit_end":
                     raise
@@ -372,17 +374,6 @@ class Run:
         rows = batch() if due else None
         for callback in due:
             self._tell(callback, "look", rows)
-
-    def forward(self, objective: float) -> None:
-        """Tell what the forward pass gave.
-
-        Parameters
-        ----------
-        objective : float
-            the mean loss of the batch plus the penalty
-        """
-        for callback in self.callbacks:
-            self._tell(callback, "forward", objective)
 
     def changed_gradients(self, gradients: dict[str, Any]) -> dict[str, Any]:
         """The gradients after the callbacks have seen them, and perhaps changed them.

@@ -123,10 +123,9 @@ class Trainer:
         if isinstance(penalty, PerRow):
             penalty = penalty.for_rows(np.sum(weights[0]) if weights else X.shape[0])
         extra = penalty(params)
-        penalty_value = extra
-        if np.dtype(getattr(extra, "dtype", type(extra))).kind != "f":  # a penalty may count; results are floats
-            penalty_value = extra + np.zeros((), value.dtype)
-        return value + extra, (after, {"loss": value, "penalty": penalty_value})
+        counts = np.dtype(getattr(extra, "dtype", type(extra))).kind != "f"  # a penalty may count; results are floats
+        shown = extra + np.zeros((), value.dtype) if counts else extra
+        return value + extra, (after, {"loss": value, "penalty": shown})
 
     def gradient(self, now: tuple[Arrays, Arrays], batch: tuple[Any, ...], t: Any, settings: Mapping[str, Any]) -> Any:
         """(objective, (new statistics, parts)), gradient."""

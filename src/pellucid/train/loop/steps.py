@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from pellucid.amounts import is_whole
 from pellucid.data.rows import Rows
 from pellucid.data.streams import Stream
-from pellucid.engine.compile import ENGINES
 from pellucid.engine.native.processors import default_threads
 from pellucid.train.loop.divergence import locate
 from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured, squared_norm
@@ -97,7 +95,7 @@ class NumpySteps:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is looked for below
             if split:
                 (objective, (state, parts)), gradients = trainer.gradients(now, batch, t, settings)
-                run.forward(float(objective))
+                run.emit("forward", float(objective))
                 gradients = run.changed_gradients(gradients)
                 params, rule = trainer.update(now, gradients, t, float64s(numbers))
                 new = Snapshot(params, state, rule)
@@ -128,13 +126,6 @@ class NumpySteps:
 
     def close(self) -> None:
         """No memory but that of the snapshot."""
-
-
-def check_engine(engine: str, threads: int | None) -> None:
-    if engine not in ENGINES:
-        raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
-    if threads is not None and not is_whole(threads):
-        raise ValueError(f"threads is a number from 1, or None for all processors, got {threads!r}")
 
 
 def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
