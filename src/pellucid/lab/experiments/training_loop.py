@@ -33,9 +33,10 @@ class Witness(train.Callback):
     def on_look(self, run: train.Run, batch: Any) -> None:
         self.log.events.append("look")
         self.log.batches.append(np.asarray(batch.X))
-        loss = run.trainer.loss
-        scores = run.trainer.net.apply(run.now.params, batch.X, run.now.state, training=True)[0]
-        self.log.losses.append(float(loss(scores, batch.y)))  # the forward pass, by the callback itself
+
+    def on_forward(self, run: train.Run, objective: float) -> None:
+        self.log.events.append("forward")
+        self.log.losses.append(objective)
 
     def on_gradients(self, run: train.Run, gradients: dict[str, Any]) -> None:
         self.log.events.append("gradients")
@@ -79,10 +80,10 @@ def by_hand(net: nn.Layer, X: Any, y: Any, epochs: int, size: int, rate: float, 
     setting="A small network on two rings. The loop is written by hand with net.apply, value_and_grad and "
     "optimizer.update; beside it Model.fit runs with a callback that writes down what it sees at each point.",
     criterion="In every step the batch is the same to the bit, and loss, gradients and new parameters agree within "
-    "1e-12; the callback is called in the order look, gradients, batch_end.",
+    "1e-12; the callback is called in the order look, forward, gradients, batch_end.",
     notice=(
-        "on_look sees the batch ahead of the step: sample. From it a callback can make the forward pass by itself, as "
-        "here, or let inspect.Watch keep statistics of every layer.",
+        "on_look sees the batch ahead of the step: sample. inspect.Watch uses it to look at every layer.",
+        "on_forward is told the loss of the batch, before any gradient is computed.",
         "on_gradients comes between backward and update, and may return other gradients to learn from.",
         "on_batch_end comes after the update: run.loss is the loss of the forward pass, run.now the new state.",
         "The order of the rows is a function of the seed and the number of the epoch alone.",
@@ -116,10 +117,10 @@ def training_loop(epochs: int = 5, batch_size: int = 48, rate: float = 0.02, see
         "3. backward": _apart(seen.gradients, hand.gradients),
         "4. update": _apart(seen.parameters, hand.parameters),
     }
-    order = seen.events == ["look", "gradients", "batch_end"] * steps
+    order = seen.events == ["look", "forward", "gradients", "batch_end"] * steps
     events = (
         "on_look(run, batch)",
-        "on_look, or run.loss in on_batch_end",
+        "on_forward(run, objective)",
         "on_gradients(run, gradients)",
         "on_batch_end(run)",
     )
@@ -133,7 +134,7 @@ def training_loop(epochs: int = 5, batch_size: int = 48, rate: float = 0.02, see
         same and order and max(apart.values()) < 1e-12,
         f"In {steps} steps the batches are the same, and loss, gradients and parameters differ by "
         f"{max(apart.values()):.0e} at most.",
-        {"differences": apart, "losses": seen.losses, "steps": steps, "events": seen.events[:3]},
+        {"differences": apart, "losses": seen.losses, "steps": steps, "events": seen.events[:4]},
         (),
         (
             Table(
@@ -179,7 +180,7 @@ def _loop() -> Any:
         ax.text(x + 0.95, 2.03, what, ha="center", va="center", fontsize=10, color=figures.INK)
         if i < 3:
             ax.annotate("", (x + 2.47, 2.3), (x + 1.93, 2.3), arrowprops={"arrowstyle": "-|>", "color": figures.INK})
-    for x, name in ((2.4, "on_look"), (7.4, "on_gradients"), (9.85, "on_batch_end")):
+    for x, name in ((2.4, "on_look"), (4.9, "on_forward"), (7.4, "on_gradients"), (9.85, "on_batch_end")):
         ax.plot([x, x], [2.3, 3.35], color=figures.ORANGE, lw=1.5)
         ax.text(x, 3.45, name, ha="center", color=figures.ORANGE, family="monospace", fontsize=10)
     ax.plot([8.65, 8.65, 1.15], [1.65, 0.5, 0.5], color=figures.INK, lw=1)
