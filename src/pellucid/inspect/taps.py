@@ -21,12 +21,18 @@ from pellucid.train.loop.step import Arrays, Trainer, squared_norm
 SATURATED = 0.01
 """A unit is saturated where the slope of its activation is smaller than this."""
 
+LIKENESS = "likeness"
+"""What ranks and copies are called among the statistics of a layer."""
+
 TINY = 1e-12
 """Keeps a variance away from 0."""
 
 
-def tapped(trainer: Trainer, watched: tuple[Block, ...]) -> Callable[..., Any]:
-    """The function (now, batch, t, numbers, settings) -> statistics by name, of one training step."""
+def tapped(trainer: Trainer, watched: tuple[Block, ...], *, ranks: bool = True) -> Callable[..., Any]:
+    """The function (now, batch, t, numbers, settings) -> statistics by name, of one training step.
+
+    `ranks` says whether products of units are among them: ranks and copies.
+    """
 
     def look(now: Any, batch: Any, t: Any, numbers: Arrays, settings: Arrays) -> Arrays:
         params, state, rule = now
@@ -50,7 +56,7 @@ def tapped(trainer: Trainer, watched: tuple[Block, ...]) -> Callable[..., Any]:
             **columns_of(batch[0]),
         }
         for block in watched:
-            results |= forward(block, params, state, taps)
+            results |= forward(block, params, state, taps, ranks=ranks)
             weight, bias = f"{block.name}.weight", f"{block.name}.bias"
             arrays = {
                 "dz": adjoints[block.z] * rows,
@@ -85,18 +91,19 @@ def columns_of(X: Any) -> Arrays:
     return {"columns": column_moments(np.reshape(X, (X.shape[0], math.prod(X.shape[1:]))))}
 
 
-def forward(block: Block, params: Arrays, state: Arrays, taps: Arrays) -> Arrays:
+def forward(block: Block, params: Arrays, state: Arrays, taps: Arrays, *, ranks: bool = True) -> Arrays:
     """What a forward pass shows of a block."""
     z, a = taps[block.z], taps[block.a]
     units = np.reshape(a, (-1, a.shape[-1]))
-    centred = units - np.mean(units, axis=0)
     results: Arrays = {
         "z": measure(z),
         "a": measure(a),
         "weight": measure(params[f"{block.name}.weight"]),
         "units": column_moments(units),
-        "likeness": likeness(centred.T @ centred),
     }
+    if ranks:
+        centred = units - np.mean(units, axis=0)
+        results[LIKENESS] = likeness(centred.T @ centred)
     if block.bias:
         results["bias"] = measure(params[f"{block.name}.bias"])
     if block.elementwise:

@@ -14,7 +14,7 @@ from pellucid.graph.graph import Graph
 from pellucid.inspect.blocks import blocks
 from pellucid.inspect.look import Looks, Sight
 from pellucid.inspect.subject import column_names
-from pellucid.inspect.taps import tapped
+from pellucid.inspect.taps import LIKENESS, tapped
 from pellucid.train import Callback, History
 from pellucid.train.loop.step import float64s, shared
 
@@ -22,13 +22,18 @@ if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
 
+RANKS = 4
+"""Looks from one with ranks to the next."""
+
+
 class Watch(Callback):
     """Look at every layer, every so many steps of a training: a callback for `Model.fit` and all estimators.
 
     A look is taken ahead of a step, on the batch of that step: what is seen is what that step does. Its statistics
     are computed by the engine that trains, in a graph of its own, so that the training has the same bits with and
-    without it. `watch.looks` are the looks; they are kept in checkpoints, and in the history of the model
-    (`inspect.looks`).
+    without it. Ranks and copies of units, which take a product of their own, are computed at every fourth look and at
+    the end, and stand until then. `watch.looks` are the looks; they are kept in checkpoints, and in the history of the
+    model (`inspect.looks`).
 
     Parameters
     ----------
@@ -62,7 +67,7 @@ class Watch(Callback):
     def reset(self) -> None:
         self.look_every = self.every
         self.looks = Looks()
-        self._graphs: dict[int, Graph] = {}
+        self._graphs: dict[tuple[int, bool], Graph] = {}
         self._last: Rows | None = None
 
     def on_look(self, run: Run, batch: Rows) -> None:
@@ -75,26 +80,31 @@ class Watch(Callback):
     def on_fit_end(self, run: Run) -> None:
         """One more look at the end, on the last batch that was looked at."""
         if self._last is not None and (not self.looks or self.looks.steps[-1] != run.step):
-            self._look(run, self._last)
+            self._look(run, self._last, ranks=True)
         self._last = None
         run.history.looks = self.looks.state()
 
-    def _look(self, run: Run, batch: Rows) -> None:
+    def _look(self, run: Run, batch: Rows, *, ranks: bool = False) -> None:
         state, t = run.steps.view(run), run.step
         numbers, settings = float64s(run.rule_numbers(t)), run.settings(t)
         args = ((state.params, state.state, state.rule), batch.arrays, np.int64(t), numbers, settings)
+        ranks = ranks or not self.looks or t // self.look_every % RANKS == 0
         with np.errstate(all="ignore"):  # what is not finite is shown as such
-            raw = engine_named(run.steps.engine)(self._graph(run, args), *args)
+            raw = engine_named(run.steps.engine)(self._graph(run, args, ranks), *args)
+        if not ranks:
+            raw |= {key: value for key, value in self.looks.raws[-1].items() if key.endswith(f"/{LIKENESS}")}
         self.looks.add(raw, run.step, run.epoch, len(batch))
 
-    def _graph(self, run: Run, args: tuple[Any, ...]) -> Graph:
+    def _graph(self, run: Run, args: tuple[Any, ...], ranks: bool) -> Graph:
         """The graph of a look, with the number of rows left open; recorded once for equal tasks (and for weights)."""
         batch = args[1]
-        if len(batch) not in self._graphs:
+        key = (len(batch), ranks)
+        if key not in self._graphs:
             watched = blocks(run.trainer.net, batch[0].shape[1:])
             self.looks.sight = Sight.of(watched, self.columns or column_names(int(np.prod(batch[0].shape[1:]))))
-            self._graphs[len(batch)] = shared(run.trainer, "look", tapped(run.trainer, watched), args)
-        return self._graphs[len(batch)]
+            name = "look" if ranks else "look without ranks"
+            self._graphs[key] = shared(run.trainer, name, tapped(run.trainer, watched, ranks=ranks), args)
+        return self._graphs[key]
 
     def meaning(self) -> dict[str, Any]:
         return {"every": self.every, "most": self.most}
