@@ -99,7 +99,8 @@ def double_descent(noise: float = NOISE, ridge: float = RIDGE, seeds: int = 12, 
             Picture(
                 "widths",
                 "Mean squared error on fresh rows (median of the data sets) over the number of units, both on "
-                "logarithmic scales. It falls, rises to a peak where there are as many units as rows, and falls again.",
+                "logarithmic scales. It falls, rises to a peak where there are as many units as rows, and falls again. "
+                "Training errors below 0.001 are left out.",
                 lambda: _draw(widths, curve, fitted, smooth, noise),
             ),
             *(

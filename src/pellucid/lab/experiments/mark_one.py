@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     notice=(
         "A perceptron's weights are a sum of pictures, so they can be looked at: where they are positive, light speaks "
         "for the letter.",
-        "The bound holds for every order of the pictures; what happens is far below it.",
-        "Letters that others look like, such as D and O, or E and F, have a small margin and take more mistakes; J has "
-        "a wide one.",
+        "The bound holds for every order of the pictures; in this order less than half as many mistakes are made.",
+        "Letters that others look like, such as B, E and O, have a small margin and take more mistakes; J, L and Y "
+        "have wide ones.",
     ),
     further=(
         'lab.run("mark-one", flipped=0.08)',
@@ -95,7 +95,7 @@ def mark_one(copies: int = 6, flipped: float = 0.02, seed: int = 0, epochs: int 
             Picture(
                 "mistakes",
                 "For each letter the mistakes that its perceptron made (dots) and how many it could have made at most "
-                "(bars' ends): the bound always holds, with much to spare.",
+                "(upper ends of the bars): the bound always holds.",
                 lambda: _draw_mistakes(row, limit),
             ),
         ),

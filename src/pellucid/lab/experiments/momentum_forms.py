@@ -143,16 +143,16 @@ def _path(paths: dict[str, Any], curvatures: Any) -> Any:
 def _numbers(rates: Any, betas: Any, alphas: Any, gammas: Any) -> Any:
     above, below = figures.grid(2, (6.4, 2.1), columns=1, who="momentum-forms")
     steps = np.arange(1, len(rates) + 1)
-    for ax, first, second, names in (
-        (above, rates, alphas, ("rate η", "rate α")),
-        (below, betas, gammas, ("β", "share γ")),
+    for ax, first, second, names, label in (
+        (above, rates, alphas, ("rate η", "rate α"), "η and α"),
+        (below, betas, gammas, ("β", "share γ"), "β and γ"),
     ):
         figures.plain(ax)
         ends = []
         for values, name, colour, mark in zip((first, second), names, figures.COLOURS, "os", strict=False):
             ax.plot(steps, values, mark + "-", color=colour, ms=4, lw=1.2)
             ends.append(figures.end_of(steps, values, name, colour))
-        ax.set_ylabel("number")
+        ax.set_ylabel(label)
         figures.annotate(ax, ends, bottom=0)
     above.set_title("Numbers of each step")
     below.set_xlabel("step")
