@@ -212,8 +212,13 @@ def drawing(figure: Figure) -> bytes:
     with plt.rc_context({"svg.hashsalt": "pellucid", "svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
-    short = re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), svg)
+    short = re.sub(r"<[^>]*>", lambda tag: shorter(tag[0]), svg)  # tags only: the words keep their digits
     return "\n".join(line.rstrip() for line in short[short.index("<svg") :].splitlines()).encode() + b"\n"
+
+
+def shorter(tag: str) -> str:
+    """A tag of a drawing, its places rounded."""
+    return re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
 def dots(figure: Figure) -> bytes:

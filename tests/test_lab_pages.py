@@ -99,6 +99,19 @@ def test_small_figures_are_drawn_and_large_ones_are_dots(make_lab, monkeypatch):
     assert content.startswith(b"\x89PNG")
 
 
+def test_words_of_a_drawing_keep_their_digits(make_lab):
+    def draw():
+        ax = axes()
+        ax.plot([0.0, 1.0 / 3.0])
+        ax.set_title("λ = 0.001")
+        return figure_of(ax)
+
+    _, content = make_lab.draw(Picture("line", "A line.", draw), "trial")
+    tags = "".join(re.findall("<[^>]*>", content.decode()))
+    assert "λ = 0.001" in content.decode()
+    assert not re.search(r"\d\.\d{3}", tags)
+
+
 def test_a_formula_does_not_become_a_list(make_lab):
     for length in range(90, 101):
         lines = make_lab.wrapped("x" * length + " - 2 + 3 and 1. more").splitlines()

@@ -30,16 +30,19 @@ class Drawn(optim.Schedule):
     lectures=("waterloo",),
     topic="optimisation",
     claim="Adam's averages begin at 0 and are biased towards it. Divided by Σ_k λ_k Π_{l>k}(1 - λ_l), they retain a "
-    "constant gradient. Here λ is the share of the newest gradient, 1 - β in most libraries; for a constant λ the "
-    "divisor is 1 - (1 - λ)^t.",
+    "constant gradient. Here λ is the share of the newest gradient, 1 - β in most libraries (the lecture has λ for the "
+    "squares, γ for the gradients); after t steps with a constant λ the divisor is 1 - (1 - λ)^t.",
     setting="A constant gradient (3, -0.25); the state of the library's Adam after each step, with constant λ, and "
-    "with a λ that is drawn anew for every step.",
+    "with a λ that is drawn anew for every step. The ε of Adam is 0.",
     criterion="Average divided by correction is the gradient at every step within 1e-12, for both λ; the correction is "
-    "the lecture's sum, and 1 - (1 - λ)^t for the constant one; every step of Adam has the length of the rate.",
+    "the lecture's sum, and 1 - (1 - λ)^t for the constant one; every step of Adam moves each weight by exactly the "
+    "rate.",
     notice=(
         "Without the correction the first average is only λ times the gradient.",
         "The average of squares has λ = 0.001: without correction it is too small for thousands of steps, and the "
         "first steps are too long by far.",
+        "With both corrections a step is the rate times g/√g², so only the sign of a constant gradient g counts: 3 and "
+        "-0.25 move their weights equally far.",
         "The library gathers the correction along with the average, so that it is right for schedules, too.",
     ),
     further=(
@@ -64,11 +67,12 @@ def bias_correction(steps: int = 60, share: float = 0.1, seed: int = 0) -> Outco
     lengths = max(float(np.abs(np.abs(moves) - 0.1).max()) for _, _, moves in runs.values())
     m, c, _ = runs["constant λ"]
     t = np.arange(1, steps + 1)
+    shown = sorted({i for i in (0, 1, 2, 4, 9) if i < steps} | {steps - 1})
     naive = np.sqrt(1 / (1 - 0.999**t)) * (1 - (1 - share) ** t)  # length of a step without any correction
     return Outcome(
         max(retained, divisors, closed, lengths) < 1e-12,
         f"The corrected average is the gradient within {retained:.0e} at each of {steps} steps, the divisor is the "
-        f"lecture's sum within {divisors:.0e}, and each step has the length of the rate within {lengths:.0e}.",
+        f"lecture's sum within {divisors:.0e}, and each step moves each weight by the rate within {lengths:.0e}.",
         {"retained": retained, "divisor": divisors, "closed_form": closed, "corrections": c, "averages": m},
         (
             Beside("corrected average of the gradient 3, step 1", 3.0, float(m[0, 0] / c[0])),
@@ -78,7 +82,7 @@ def bias_correction(steps: int = 60, share: float = 0.1, seed: int = 0) -> Outco
             Table(
                 f"The average of the gradient 3 with λ = {share:g}",
                 ("step", "average", "divisor", "average / divisor"),
-                [[i + 1, float(m[i, 0]), float(c[i]), float(m[i, 0] / c[i])] for i in (0, 1, 2, 4, 9, steps - 1)],
+                [[i + 1, float(m[i, 0]), float(c[i]), float(m[i, 0] / c[i])] for i in shown],
             ),
         ),
         (

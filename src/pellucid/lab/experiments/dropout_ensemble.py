@@ -21,14 +21,16 @@ from pellucid.lab.regions import moons
     claim="A network with M units has 2^M thinned networks (the slide's picture says 2^n; it is the same M). Dropout "
     "trains them with shared weights, one step each; in the test one pass with scaled weights stands for their "
     "average.",
-    setting="M units, all 2^M masks enumerated, each kept with probability ½. Once for a single softmax layer, once "
-    "for a network with a hidden layer that was trained with dropout.",
+    setting="M units, each kept with probability ½, and all 2^M masks of kept and dropped ones enumerated. Once the "
+    "units are the inputs of a single softmax layer, once the hidden layer of a network that was trained with dropout "
+    "on two moons of points.",
     criterion="For the softmax layer weight scaling is the normalised geometric mean of all thinned networks within "
-    "1e-12. For the hidden layer it is an approximation: its mean distance from the average of all networks is below "
-    "0.08, and smaller than that of a single thinned network by a factor of 1.5.",
+    "1e-12. For the hidden layer it is an approximation: the mean distance of its probability from the average of all "
+    "networks is below 0.08, and smaller than that of a single thinned network by a factor of 1.5.",
     notice=(
         "Geometric means of probabilities are arithmetic means of scores: that is why the softmax layer is exact.",
-        "Most thinned networks are never trained: there are more of them than steps.",
+        "With hundreds of units most thinned networks are never trained: there are far more of them than steps. Here "
+        "they are few, so that all of them can be looked at.",
         "Bagging trains a few networks to the end, each with weights of its own; dropout trains very many by one step "
         "each, with the same weights.",
     ),
@@ -73,8 +75,8 @@ def dropout_ensemble(units: int = 10, epochs: int = 200, seed: int = 0) -> Outco
     return Outcome(
         exact < 1e-12 and near < 0.08 and near < far / 1.5,
         f"{len(masks):,} thinned networks: for a softmax layer weight scaling is their geometric mean within "
-        f"{exact:.0e}; behind a hidden layer it is {near:.3f} from their average, where a single one is {far:.3f} "
-        "away.",
+        f"{exact:.0e}; behind a hidden layer its probability is {near:.3f} from their average, where that of "
+        f"a single one is {far:.3f} away.",
         {"exact": exact, "near": near, "far": far, "accuracy": accuracy, "scaled": scaled, "geometric": geometric},
         (),
         (

@@ -21,17 +21,21 @@ BIASES = (-1.0, -0.5, 0.0, 0.1, 0.5)
     "Units that die: ReLU cannot come back, leaky ReLU and ELU can",
     lectures=("cs231n", "kth", "book"),
     topic="activations",
-    claim="If s < 0 for every example, a ReLU unit is dead: its weights get no update. A large negative bias does it, "
-    "and so does too high a learning rate. Leaky ReLU and ELU do not die. Start biases slightly positive.",
+    claim="If s = <w, x> + b < 0 for every example, a ReLU unit is dead: its weights get no update. A large negative "
+    "bias does it, and so does too high a learning rate. Leaky ReLU and ELU do not die. Start biases slightly "
+    "positive.",
     setting="One unit, pushed to s < 0 for all rows by its bias, learns y = max(0, x) by gradient descent. Then "
     "networks with two ReLU layers of 32 units on two rings of points, trained at growing rates; and the units that "
-    "are dead before training, for several starting biases.",
+    "are dead before training in networks with two layers of 100, for several starting biases.",
     criterion="The gradient of the pushed ReLU unit is exactly 0 and its weights do not move, while the leaky unit and "
     "the ELU have s > 0 for some row again; more units are dead after the highest rate than after the lowest; fewer "
     "are dead at the start with slightly positive biases than with negative ones, and no more than with biases of 0.",
     notice=(
-        "The dead unit is no more than a constant: the network has lost it, and no amount of training brings it back.",
-        "The leaky unit comes back slowly (its slope is 0.01), the ELU faster, for its slope is e to the s.",
+        "A dead unit is no more than a constant 0, and its own weights never move again. In an upper layer it may "
+        "still come back when the layers below it change its inputs; in the first layer the inputs are the data, which "
+        "stay.",
+        "The leaky unit comes back slowly (its slope below 0 is 0.01), the ELU faster, for its slope there is e to the "
+        "s.",
         "Too high a rate throws weights to where s < 0 for all rows; the accuracy need not suffer while others live.",
         "Where units die, lower the rate, start biases slightly positive, or take leaky ReLU or ELU.",
     ),
@@ -101,8 +105,8 @@ def dying_units(
             ),
             Picture(
                 "counts",
-                "Left: dead units after training, growing with the rate. Right: dead units before training, fewer with "
-                "larger starting biases.",
+                "Left: dead units after training, most at the highest rate. Right: dead units before training, fewer "
+                "with larger starting biases.",
                 lambda: _counts(after, before),
             ),
         ),

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     "perceptron learns to tell it from all others: f(x) = 1 if <w, x> + b > 0, else 0. On a mistake it adds the "
     "picture to its weights, or takes it away.",
     criterion="Every perceptron ends without a mistake on all pictures, and none made more mistakes on the way than "
-    "(R/γ)²: R is the length of the longest picture, γ the widest margin of a plane (bias reckoned as an input of 1).",
+    "(R/γ)² (Novikoff, 1962): R is the length of the longest picture as a vector, γ the largest distance that a plane "
+    "between the letter and all others can keep from every picture (the bias counts as the weight of an input 1).",
     notice=(
         "A perceptron's weights are a sum of pictures, so they can be looked at: where they are positive, light speaks "
         "for the letter.",
-        "The bound holds for every order of the pictures; what happens is far below it.",
-        "Letters that others look like, such as D and O, or E and F, have a small margin and take more mistakes; J has "
-        "a wide one.",
+        "The bound holds for every order of the pictures; in this order less than half as many mistakes are made.",
+        "Letters that others look like, such as B, E and O, have a small margin and take more mistakes; J, L and Y "
+        "have wide ones.",
     ),
     further=(
         'lab.run("mark-one", flipped=0.08)',
@@ -60,9 +61,9 @@ def mark_one(copies: int = 6, flipped: float = 0.02, seed: int = 0, epochs: int 
     hardest = int(np.argmax(row.total))
     return Outcome(
         bool(right.all() and not row.mistakes[-1].any() and (row.total <= limit).all() and same),
-        f"All {right.size:,} answers are right ({accuracy:.0%} of the letters read) after {len(row.mistakes)} epochs; "
-        f"the hardest letter, {ALPHABET[hardest]}, took {row.total[hardest]} mistakes, its bound is "
-        f"{limit[hardest]:,.0f}.",
+        f"All {len(ALPHABET)} × {len(pixels):,} = {right.size:,} answers are right ({accuracy:.0%} of the pictures "
+        f"read) after {len(row.mistakes)} epochs; the hardest letter, {ALPHABET[hardest]}, took {row.total[hardest]} "
+        f"mistakes, its bound is {limit[hardest]:,.0f}.",
         {
             "accuracy": accuracy,
             "mistakes": dict(zip(ALPHABET, row.total.tolist(), strict=True)),
@@ -72,7 +73,7 @@ def mark_one(copies: int = 6, flipped: float = 0.02, seed: int = 0, epochs: int 
         },
         (
             Beside("cells of a picture", 400, pixels.shape[1]),
-            Beside("share of letters recognised", None, accuracy),
+            Beside("share of pictures that are read right", None, accuracy),
         ),
         (
             Table(
@@ -94,7 +95,7 @@ def mark_one(copies: int = 6, flipped: float = 0.02, seed: int = 0, epochs: int 
             Picture(
                 "mistakes",
                 "For each letter the mistakes that its perceptron made (dots) and how many it could have made at most "
-                "(bars' ends): the bound always holds, with much to spare.",
+                "(upper ends of the bars): the bound always holds.",
                 lambda: _draw_mistakes(row, limit),
             ),
         ),

@@ -21,14 +21,15 @@ START = np.array([-4.0, 1.2])
     lectures=("waterloo",),
     topic="optimisation",
     claim="Heavy ball momentum, w - η∇ + β(w - w_before), is an extrapolation and a gradient step, "
-    "(1 + β)w - βw_before - η∇; it is a velocity ṽ; and it is an average of gradients with α = α_before β + η and "
-    "γ = η/α, which lies between 0 and 1. All hold with η and β that change at every step.",
-    setting="A valley ½(w₁² + κw₂²) and rates and betas drawn anew for every step. Each form as the lecture writes "
-    "it, and the library's rules VelocityMomentum and AverageMomentum.",
+    "(1 + β)w - βw_before - η∇; it is a step by a velocity, ṽ = βṽ_before + η∇; and it is a step α along an average of "
+    "gradients v = (1 - γ)v_before + γ∇, with α = α_before β + η and γ = η/α between 0 and 1. All hold with η and β "
+    "that change at every step.",
+    setting="A valley ½(w₁² + κw₂²), its gradient ∇ at w, and rates and betas drawn anew for every step. Each form as "
+    "the lecture writes it, and the library's rules VelocityMomentum and AverageMomentum.",
     criterion="All paths agree within 1e-12, every γ lies in [0, 1], and PyTorch's form (a rate outside of the "
     "velocity) leaves them by more than 0.01 while the rate changes.",
     notice=(
-        "Averaging needs no new idea: v is a weighted mean of all gradients so far, and α is the length of the step.",
+        "Averaging needs no new idea: v is a weighted mean of all gradients so far, and α takes the place of the rate.",
         "PyTorch's v ← βv + ∇, w ← w - ηv is the same method while η is constant, and another one when it changes.",
         "Momentum overshoots the bottom of the valley, and comes back: the ball is heavy.",
     ),
@@ -36,6 +37,7 @@ START = np.array([-4.0, 1.2])
         'lab.run("momentum-forms", steps=60)',
         'lab.run("momentum-forms", curvature=20.0)',
         'lab.run("momentum-forms", changing=False)',
+        'lab.run("nesterov")',
     ),
     knobs={
         "steps": "of the descent",
@@ -98,7 +100,7 @@ def momentum_forms(steps: int = 20, curvature: float = 10.0, changing: bool = Tr
             ),
             Picture(
                 "numbers",
-                "Above, the rate η that was drawn and the step length α of the averaging form; below, β and the "
+                "Above, the rate η that was drawn and the rate α of the averaging form; below, β and the "
                 "share γ of the newest gradient in the average.",
                 lambda: _numbers(rates, betas, alphas, gammas),
             ),
@@ -141,16 +143,16 @@ def _path(paths: dict[str, Any], curvatures: Any) -> Any:
 def _numbers(rates: Any, betas: Any, alphas: Any, gammas: Any) -> Any:
     above, below = figures.grid(2, (6.4, 2.1), columns=1, who="momentum-forms")
     steps = np.arange(1, len(rates) + 1)
-    for ax, first, second, names in (
-        (above, rates, alphas, ("rate η", "step length α")),
-        (below, betas, gammas, ("β", "share γ")),
+    for ax, first, second, names, label in (
+        (above, rates, alphas, ("rate η", "rate α"), "η and α"),
+        (below, betas, gammas, ("β", "share γ"), "β and γ"),
     ):
         figures.plain(ax)
         ends = []
         for values, name, colour, mark in zip((first, second), names, figures.COLOURS, "os", strict=False):
             ax.plot(steps, values, mark + "-", color=colour, ms=4, lw=1.2)
             ends.append(figures.end_of(steps, values, name, colour))
-        ax.set_ylabel("number")
+        ax.set_ylabel(label)
         figures.annotate(ax, ends, bottom=0)
     above.set_title("Numbers of each step")
     below.set_xlabel("step")

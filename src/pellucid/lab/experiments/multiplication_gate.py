@@ -26,24 +26,25 @@ REFUSED = ("tanh", "sigmoid", "relu")
     claim="A network with four hidden units models the product of two numbers as well as one likes (Lin and Tegmark, "
     "2016): with μ = 1/(4λ²f''(0)), its output tends to x₁x₂ as λ tends to 0. It needs f''(0) ≠ 0, so not every "
     "activation will do: tanh and the logistic function have f''(0) = 0, and ReLU has no second derivative there.",
-    setting="A 2-4-1 network with weights ±λ and ±μ, set by hand: with softplus, and with tanh shifted by a bias to "
-    "where it is curved. Gates of gates multiply more numbers.",
-    criterion="For 2 and 3 the outputs are the reference values to all digits shown; ten times smaller λ makes the "
-    "error a hundred times smaller (within a factor of 1.5) for softplus; tanh, sigmoid and ReLU without a shift are "
-    "refused; gates of gates give the product of eight numbers to 0.1 %.",
+    setting="A 2-4-1 network with activation f, its weights set by hand: with u = x₁ + x₂ and v = x₁ - x₂ the output "
+    "is μ[f(b + λu) + f(b - λu) - f(b + λv) - f(b - λv)]. With softplus b = 0; tanh is shifted by a bias b to where it "
+    "is curved, and μ has f''(b) in place of f''(0). Gates of gates multiply more numbers, two by two.",
+    criterion="For 2 and 3 the outputs are the reference values (kept in the program) to four decimals; ten times "
+    "smaller λ makes the error a hundred times smaller (within a factor of 1.5) for softplus; tanh, sigmoid and ReLU "
+    "without a shift are refused; gates of gates give the product of eight numbers to 0.1 %.",
     notice=(
-        "Softplus: the error falls with λ², as Taylor's formula says. Tanh, shifted, has a cubic term, too: it is odd "
-        "in the two signs and cancels.",
+        "By Taylor's formula f(b + λu) + f(b - λu) = 2f(b) + λ²u²f''(b) + …: odd powers cancel, 2f(b) goes away with "
+        "the units of v, and u² - v² = 4x₁x₂ remains. The next term makes the error, which falls with λ².",
         "λ may not be made too small: differences of nearly equal numbers are then divided by λ², and rounding shows.",
         "A product of eight numbers takes three layers of gates: depth makes high powers cheap.",
-        "f''(0) is 1/4 for softplus, 1/2 for SiLU, 0.798 for GELU and 1 for exp.",
+        "The shift 0.6585 is where tanh is curved most: there tanh is 1/√3.",
     ),
     further=(
         'lab.run("multiplication-gate", x1=-7.0, x2=0.5)',
         'lab.run("multiplication-gate", shift=0.3)',
         'lab.run("parameter-counts")',
     ),
-    knobs={"x1": "first factor", "x2": "second factor", "shift": "of the bias for tanh: where it is curved"},
+    knobs={"x1": "first factor", "x2": "second factor", "shift": "b, the bias for tanh: where it is curved"},
 )
 def multiplication_gate(x1: float = 2.0, x2: float = 3.0, shift: float = 0.6585) -> Outcome:
     cases = {"softplus": 0.0, "tanh": shift}
@@ -67,8 +68,8 @@ def multiplication_gate(x1: float = 2.0, x2: float = 3.0, shift: float = 0.6585)
     return Outcome(
         passed,
         f"For {x1:g} and {x2:g} softplus gives {', '.join(f'{y:.6g}' for y in outputs['softplus'])} as λ falls from 1 "
-        f"to 0.01, tanh shifted by {shift:g} {', '.join(f'{y:.6g}' for y in outputs['tanh'])}; {len(reasons)} "
-        f"activations are refused; gates of gates give {deep:.4f} for a product of {numbers.prod():g}.",
+        f"to 0.01, tanh shifted by {shift:g} gives {', '.join(f'{y:.6g}' for y in outputs['tanh'])}; {len(reasons)} "
+        f"activations are refused; gates of gates give {deep:.4f} for eight numbers of product {numbers.prod():g}.",
         {"outputs": outputs, "refused": reasons, "curvature": curvature, "deep_product": deep},
         tuple(
             Beside(
@@ -91,7 +92,7 @@ def multiplication_gate(x1: float = 2.0, x2: float = 3.0, shift: float = 0.6585)
                 ],
             ),
             Table("Refused without a shift", ("activation", "why"), list(reasons.items())),
-            Table("f''(0) of others", ("activation", "f''(0)"), list(curvature.items())),
+            Table("f''(0) of activations that need no shift", ("activation", "f''(0)"), list(curvature.items())),
         ),
         (
             Picture(

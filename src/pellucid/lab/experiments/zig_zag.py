@@ -47,14 +47,17 @@ class Walk:
     "have both signs, for every example has its own factor.",
     setting="A unit with two weights learns y = x₁ - x₂ from single examples, by gradient descent from (-1, 1) to "
     "(1, -1): once with inputs between 0.1 and 2, once with the same inputs minus their mean. Then one tanh unit with "
-    "four inputs: its gradient for each of 200 examples.",
+    "four inputs: its gradient for each of 200 examples, and the mean gradient of each of 40 batches of ten. Orthants "
+    "are what quarters are in the plane: a sign for every axis, so 2⁴ = 16 of them for four weights.",
     criterion="With positive inputs every step raises both weights or lowers both, and all gradients lie in 2 of 16 "
     "orthants; centred, less than two thirds of the steps do so, and the gradients lie in at least 12 orthants; the "
     "path is at least one and a half times as long with positive inputs. Over several draws, the mean gradient of a "
     "batch has one sign in some and both signs in others.",
     notice=(
-        "The gradient of the weights is δx: x is positive, so only the sign of δ is left to choose.",
-        "To get from (-1, 1) to (1, -1) one weight must rise and the other fall: no single step can do that.",
+        "The gradient of the weights is δx, where δ is the derivative of the loss by the unit's sum, one number: x is "
+        "positive, so only the sign of δ is left to choose.",
+        "To get from (-1, 1) to (1, -1) one weight must rise and the other fall: no single step can do both.",
+        "Centring shortens the path, not always the number of steps: centred inputs are smaller, and so are the steps.",
         "The outputs of a sigmoid are all positive, so the layer behind it has the same trouble, whatever is done to "
         "the inputs.",
         "A mini-batch softens it: the sum of steps up and steps down may go anywhere.",
@@ -84,7 +87,8 @@ def zig_zag(rate: float = 0.2, steps: int = 400, seed: int = 0) -> Outcome:
         passed,
         f"With positive inputs all {len(raw.steps)} steps have one sign and the path is {raw.detour:.1f} times the "
         f"straight way; centred, {centred.one_sign:.0%} of {len(centred.steps)} steps have, and it is "
-        f"{centred.detour:.1f} times. Of {len(batches)} batches {sum(batches)} have a mean gradient of one sign.",
+        f"{centred.detour:.1f} times. Of {len(batches)} batches {sum(batches)} have a mean gradient of one sign, the "
+        "others of both.",
         {
             "steps": (len(raw.steps), len(centred.steps)),
             "one_sign": (raw.one_sign, centred.one_sign),
@@ -96,7 +100,13 @@ def zig_zag(rate: float = 0.2, steps: int = 400, seed: int = 0) -> Outcome:
         (
             Table(
                 "The two ways",
-                ("inputs", "steps to the goal", "path / straight way", "steps of one sign", "orthants, of 16"),
+                (
+                    "inputs",
+                    "steps to the goal",
+                    "path / straight way",
+                    "share of steps of one sign",
+                    "orthants of the tanh unit's gradients, of 16",
+                ),
                 [
                     ("positive", len(raw.steps), raw.detour, raw.one_sign, signs.orthants),
                     ("centred", len(centred.steps), centred.detour, centred.one_sign, centred_signs.orthants),
