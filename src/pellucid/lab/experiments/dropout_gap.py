@@ -141,8 +141,8 @@ def _curves(histories: dict[str, Any]) -> Any:
 def _gaps(names: tuple[str, ...], losses: Any) -> Any:
     ax = figures.axes(size=(6.4, 2.8))
     for i, colour in enumerate((figures.ORANGE, figures.BLUE)):
-        for j, pair in enumerate(losses[i]):
-            ax.plot(pair, [i + 0.06 * (j - len(losses[i]) / 2)] * 2, "-", color="0.8", lw=1)
+        for pair, height in zip(losses[i], i + np.linspace(-0.2, 0.2, len(losses[i])), strict=True):
+            ax.plot(pair, [height] * 2, "-", color="0.8", lw=1)
         for k, mark in enumerate("os"):
             ax.plot(losses[i, :, k].mean(), i, mark, color=colour, ms=9)
     ax.set_yticks(range(len(names)), names)
