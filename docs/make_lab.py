@@ -236,8 +236,7 @@ def dots(figure: Figure) -> bytes:
 
 def write(name: str, *, full: bool, data: Path | None) -> bool:
     """Run an experiment and write its page. Is the claim shown?"""
-    parameters = {"data": data} if data is not None and "data" in lab.find(name).defaults else {}
-    result = lab.run(name, full=full, **parameters)
+    result = lab.run(name, full=full, **lab.find(name).given(data))
     figures = [draw(picture, name) for picture in result.outcome.pictures]
     path = FOLDER / f"{name}.md"
     before = re.findall(r"\]\(([\w.-]+\.(?:svg|png))\)", path.read_text(encoding="utf-8")) if path.exists() else []

@@ -40,9 +40,7 @@ def lab(
         listing(experiments.catalogue(), console)
     else:
         try:
-            parameters = _parameters(settings or [])
-            if data is not None and "data" in experiments.find(name).defaults:
-                parameters["data"] = data
+            parameters = _parameters(settings or []) | experiments.find(name).given(data)
             with console.status(f"running {name}"):
                 result = experiments.run(name, full=full, **parameters)
         except (ValueError, TypeError, FileNotFoundError) as error:
@@ -64,8 +62,7 @@ def _run_all(console: Console, out: Path, full: bool, data: Path | None) -> None
     shown: dict[str, bool] = {}
     everything = experiments.catalogue()
     for it in track(everything, "experiments", console=console):
-        parameters = {"data": data} if data is not None and "data" in it.defaults else {}
-        result = experiments.run(it.name, full=full, **parameters)
+        result = experiments.run(it.name, full=full, **it.given(data))
         result.save(out)
         shown[it.name] = result.passed
         mark = "[green]✓[/]" if result.passed else "[red]✗[/]"

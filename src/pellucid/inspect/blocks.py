@@ -53,6 +53,10 @@ class Block:
         inner = within(params, name)
         return jvp(lambda x: layer(inner, x, Context()), (z,), (np.ones_like(z),))[1]
 
+    def steepness(self, params: Any, z: Any) -> Any:
+        """The size of the slope of every unit on every row.   (..., units) -> (rows, units)"""
+        return np.abs(np.reshape(self.slope(params, z), (-1, z.shape[-1])))
+
     @property
     def elementwise(self) -> bool:
         """Has its activation a slope for every element? (Softmax has not: each output depends on all inputs.)"""

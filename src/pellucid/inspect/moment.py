@@ -95,8 +95,7 @@ def _over_all_rows(it: Subject, watched: tuple[Block, ...], look: Look) -> tuple
         taps: dict[str, Any] = {}
         it.model.net.apply(it.model.params, part, it.model.state, taps=taps)
         for block in active:
-            z = taps[block.z]
-            slope = np.abs(np.reshape(block.slope(it.model.params, z), (-1, z.shape[-1])))
+            slope = block.steepness(it.model.params, taps[block.z])
             opened[block.name] = opened[block.name] + np.mean(slope >= SATURATED, axis=0) * len(part) / len(it.X)
             largest[block.name] = np.maximum(largest[block.name], np.max(slope, axis=0))
     return tuple(

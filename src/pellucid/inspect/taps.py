@@ -107,7 +107,7 @@ def forward(block: Block, params: Arrays, state: Arrays, taps: Arrays, *, ranks:
     if block.bias:
         results["bias"] = measure(params[f"{block.name}.bias"])
     if block.elementwise:
-        slope = np.abs(np.reshape(block.slope(params, z), (-1, z.shape[-1])))
+        slope = block.steepness(params, z)
         results["slopes"] = np.max(slope, axis=0)
         results["open"] = np.mean(slope >= SATURATED, axis=0)
     if block.norm is not None and f"{block.norm}.batch_mean" in taps:

@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -90,6 +91,21 @@ class Experiment:
     def defaults(self) -> dict[str, Any]:
         """What a student may turn, at its quick setting."""
         return {name: p.default for name, p in inspect.signature(self.work).parameters.items()}
+
+    def given(self, data: str | Path | None) -> dict[str, Any]:
+        """Data of one's own as a parameter, where the experiment takes any.
+
+        Parameters
+        ----------
+        data : str | Path | None
+            a file or a folder
+
+        Returns
+        -------
+        dict
+            for `run`
+        """
+        return {"data": data} if data is not None and "data" in self.defaults else {}
 
     @property
     def source(self) -> str:
