@@ -1,0 +1,1 @@
+"""How good and how fast the table estimators are at their defaults, side by side with others."""
