@@ -15,6 +15,7 @@ from pellucid.nn.losses.classes import Multilabel
 from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.loss import Loss, Own
 from pellucid.nn.losses.sums import Around
+from pellucid.train.temperature import calibrated_log_loss
 
 
 class Needs(Enum):
@@ -202,6 +203,7 @@ METRICS: dict[str, Metric] = {
         Metric("f1", _f1, "classes", needs=Needs.CLASSES),
         Metric("roc_auc", _auc, needs=Needs.CLASSES),
         Metric("average_precision", _precision, needs=Needs.CLASSES),
+        Metric("calibrated_log_loss", calibrated_log_loss, "scores", "min", Needs.PROBABILITIES),
         Metric("mse", _sk("mean_squared_error"), mode="min", needs=Needs.NUMBERS),
         Metric("rmse", _rmse, mode="min", needs=Needs.NUMBERS),
         Metric("mae", _sk("mean_absolute_error"), mode="min", needs=Needs.NUMBERS),

@@ -1,0 +1,128 @@
+"""How sure scores are: the temperature that makes probabilities fit rows that were not trained on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+REACH = 16.0
+"""ln beta lies between this and its negative."""
+
+DOUBT = 1.0
+"""Rows' worth of belief that scores are right as they are: without it a few rows that are all told right would make
+every answer certain."""
+
+
+def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> float:
+    """The T that makes the probabilities of scores / T fit the target best (Guo et al., 2017).
+
+    The log loss is convex in beta = 1/T, and its slope there is E[z] - z_y: the mean of the scores under the
+    probabilities that beta gives, minus the score of the truth. The slope rises with beta, so bisection of ln beta finds
+    where it is 0. Neither the classes nor their order change by a temperature.
+
+    Parameters
+    ----------
+    scores : array of shape (n, k)
+        one for each class; one for two classes, or one for each of several labels
+    y : array of shape (n,) or (n, k)
+        numbers of classes; zeros and ones where scores are those of labels
+    weights : array of shape (n,)
+        how much each row counts
+    steps : int
+        bisections: each halves the interval of ln beta
+
+    Returns
+    -------
+    float
+        T
+
+    Examples
+    --------
+    >>> scores, y = np.array([[2.0], [2.0], [2.0], [-2.0]]), np.array([1, 1, 0, 0])
+    >>> sure = special.expit(2.0 / temperature(scores, y))
+    >>> bool(0.75 < sure < special.expit(2.0))
+    True
+    """
+    z = np.asarray(scores, np.float64)
+    together = z.shape[1] > 1 and np.ndim(y) == 1
+    counts = np.ones(len(z)) if weights is None else np.asarray(weights, np.float64)
+    total = counts.sum()
+    if not total or not np.isfinite(z).all() or not np.any(z):
+        return 1.0
+
+    def mean(beta: float) -> Any:
+        """Of the scores of each row, under its probabilities."""
+        likely = special.softmax(beta * z, axis=1) if together else special.expit(beta * z)
+        return np.sum(z * likely, axis=1)
+
+    if together:
+        true = np.take_along_axis(z, np.asarray(y, np.int64)[:, None], axis=1)[:, 0]
+    else:
+        true = np.sum(z * np.asarray(y, np.float64).reshape(len(z), -1), axis=1)
+    doubt = DOUBT / (total + DOUBT)
+    wanted = (1 - doubt) * true + doubt * mean(1.0)
+    low, high = -REACH, REACH
+    for _ in range(steps):
+        middle = (low + high) / 2
+        if counts @ (mean(float(np.exp(middle))) - wanted) > 0:
+            high = middle
+        else:
+            low = middle
+    return float(np.exp(-(low + high) / 2))
+
+
+def mixed(probabilities: Any, share: float) -> Any:
+    """Probabilities with this share of the uniform ones among them: nothing is certain.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, classes)
+        of classes
+    share : float
+        of the uniform distribution
+
+    Returns
+    -------
+    array of shape (n, classes)
+        probabilities
+
+    Examples
+    --------
+    >>> mixed(np.array([[1.0, 0.0]]), 0.1).tolist()
+    [[0.95, 0.05]]
+    """
+    if not share:
+        return probabilities
+    dtype = probabilities.dtype.type
+    return probabilities * dtype(1 - share) + dtype(share / probabilities.shape[1])
+
+
+def calibrated_log_loss(y: Any, scores: Any, sample_weight: Any = None) -> float:
+    """The log loss of rows after their own best temperature: what a network knows, apart from how sure it is.
+
+    Parameters
+    ----------
+    y : array of shape (n,) or (n, k)
+        as for `temperature`
+    scores : array of shape (n,) or (n, k)
+        of the network
+    sample_weight : array of shape (n,)
+        how much each row counts
+
+    Returns
+    -------
+    float
+        mean of -log of the probability of the truth; of labels the sum over them
+    """
+    z = np.asarray(scores, np.float64).reshape(len(y), -1)
+    z = z / temperature(z, y, sample_weight, steps=16)
+    if z.shape[1] > 1 and np.ndim(y) == 1:
+        logs = np.take_along_axis(special.log_softmax(z, axis=1), np.asarray(y, np.int64)[:, None], axis=1)[:, 0]
+    else:
+        truth = np.asarray(y, np.float64).reshape(len(z), -1)
+        logs = np.sum(truth * special.log_expit(z) + (1 - truth) * special.log_expit(-z), axis=1)
+    share = 1 / (len(z) + 1)  # as predictions are mixed: one row that is certain and wrong does not decide alone
+    base = np.log(share / max(z.shape[1], 2))
+    return float(-np.average(np.logaddexp(logs + np.log1p(-share), base), weights=sample_weight))
