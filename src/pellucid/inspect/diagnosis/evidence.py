@@ -209,7 +209,9 @@ class Evidence:
     @cached_property
     def unit(self) -> float:
         """What there is to be learned: the mean loss of the best constant, over that of knowing everything."""
-        unit = float(np.mean(self.chance) - np.mean(floor_losses(self.model.loss.single, self.sample.y, self.scores_wanted)))
+        unit = float(
+            np.mean(self.chance) - np.mean(floor_losses(self.model.loss.single, self.sample.y, self.scores_wanted))
+        )
         return unit if np.isfinite(unit) and unit > 1e-30 else 1.0
 
     def row_losses(self, model: Model, rows: Rows) -> Any:

@@ -107,7 +107,11 @@ class Heads(Layer):
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
         check_columns(self, x, p["weight"].shape[1], ctx.path)
         n = self._rows(x.shape[0], ctx)
-        y = np.matmul(np.reshape(x, (self.members, n, x.shape[1])), effective_weight(self, p["weight"]))
+        each, weight = np.reshape(x, (self.members, n, x.shape[1])), effective_weight(self, p["weight"])
+        if self.outputs == 1:  # products with one column are outer products on the way back, which cost more
+            y = np.sum(each * weight[:, None, :, 0], axis=-1, keepdims=True)
+        else:
+            y = np.matmul(each, weight)
         y = y + p["bias"][:, None, :] if self.bias is not None else y  # (members, n, outputs)
         return ctx.tap(np.reshape(np.transpose(y, (1, 0, 2)), (n, self.members * self.outputs)), "affine")
 
