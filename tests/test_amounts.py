@@ -45,6 +45,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "CosLog": {"start": 1.0},
     "Cosine": {"start": 1.0},
     "Dense": {"units": 3},
+    "EachMember": {"of": nn.loss("squared_error"), "members": 2},
     "ElasticNet": {"l1": 0.1, "l2": 0.1},
     "Embed": {"sizes": (3,)},
     "Epochs": {"count": 1.0},
@@ -53,6 +54,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "FlatCos": {"start": 1.0},
     "GLU": {"units": 3},
     "Group": {"on": "*"},
+    "Heads": {"outputs": 1, "members": 2},
     "InverseScaling": {"start": 1.0},
     "InverseSqrt": {"start": 1.0, "c": 1.0},
     "InverseTime": {"start": 1.0, "c": 1.0},
@@ -60,6 +62,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "L2": {"strength": 0.1},
     "MaxNorm": {"limit": 1.0},
     "Maxout": {"units": 3},
+    "Members": {"members": 2},
     "OneCycle": {"peak": 1.0},
     "Periodic": {"columns": 1},
     "Polynomial": {"start": 1.0},
@@ -88,7 +91,13 @@ def records():
                 yield name, one.name, lambda v, cls=cls, given=given, key=one.name: cls(**{**given, key: v})
 
 
-START = {(nn.Dense, "bias"), (nn.Maxout, "bias"), (nn.GLU, "bias"), (nn.Scale, "init")}  # initialisers: seen below
+START = {
+    (nn.Dense, "bias"),
+    (nn.Maxout, "bias"),
+    (nn.GLU, "bias"),
+    (nn.Heads, "bias"),
+    (nn.Scale, "init"),
+}  # initialisers: seen below
 
 
 def losses():
@@ -169,6 +178,7 @@ def of_estimators():
         "embeddings",
         "embedding_dim",
         "periodic",
+        "members",
     ):
         yield "Network", key, lambda v, key=key: with_settings(estimators.NetworkSettings(**{key: v}))
     for key in ("schedule", "clip_norm", "clip_value", "weight_decay", "ema", "groups", "scheduled"):

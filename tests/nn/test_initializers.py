@@ -31,6 +31,7 @@ VARIANCE = {
     "standard_normal": 1.0,
     "orthogonal": 1 / 400,
     "random_walk": np.exp(1 / 400) / 400,
+    "random_signs": 1.0,
     "zeros": 0.0,
     "ones": 0.0,
 }

@@ -71,6 +71,8 @@ LAYERS: dict[str, list[nn.Layer]] = {
     "GLU": [nn.GLU(3, "silu", bias=None), nn.GLU(3, nn.activation("leaky_relu").with_(alpha=0.3))],
     "Scale": [nn.Scale(), nn.Scale(0.5)],
     "Embed": [nn.Embed((3,)), nn.Embed((2, 5), (1, 4), init="lecun")],
+    "Members": [nn.Members(3), nn.Members(2, init=nn.normal(0.5))],
+    "Heads": [nn.Heads(2, 1), nn.Heads(2, 5, init="he", bias=None, scaling="ntk")],  # five rows come
     "Periodic": [nn.Periodic(2), nn.Periodic(3, 8, 2, sigma=0.5)],
     "Sequential": [nn.Sequential(("a", nn.Dense(4)), "relu", nn.Sequential(nn.Dense(2), nn.Tanh()))],
     "Residual": [nn.Residual(nn.Sequential(nn.Dense(4), "gelu"))],

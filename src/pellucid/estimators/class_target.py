@@ -87,8 +87,8 @@ class ClassTarget(Target):
         fits = counts[counts > 0].min() > 1 and min(share, 1 - share) * len(encoded) >= len(self.classes)
         return encoded if fits else None
 
-    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
-        return Calibration(temperature=temperature(self.loss, scores, encoded, weights))
+    def learn_from(self, loss: nn.Loss, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+        return Calibration(temperature=temperature(loss, scores, encoded, weights))
 
     # answers
 
@@ -173,16 +173,20 @@ def is_several(y: object) -> bool:
 
 
 def temperature(loss: nn.Loss, scores: Array, target: Array, weights: Array | None = None) -> float:
-    """The T that makes scores / T fit the target best (Guo et al., 2017); between 1/100 and 100."""
+    """The T that makes scores / T fit the target best (Guo et al., 2017); between 1/100 and 100.
+
+    Where they are those of members, each one's scores are divided, and what they predict together is to fit.
+    """
     from scipy.optimize import minimize_scalar
 
     prepared = loss.prepare(target, scores.shape[1])
     scores = scores.astype(np.float64)
     w = None if weights is None else nn.sample_weights(weights, len(scores))
-    plain = loss.with_(smoothing=0.0) if getattr(loss, "smoothing", 0.0) else loss
+    single = loss.single
+    plain = single.with_(smoothing=0.0) if getattr(single, "smoothing", 0.0) else single
 
     def cost(t: float) -> float:
-        return float(plain(scores * np.exp(-t), prepared, w))
+        return float(plain(loss.joined(scores * np.exp(-t)), prepared, w))
 
     best = minimize_scalar(cost, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(best.x)) if best.fun < cost(0.0) else 1.0

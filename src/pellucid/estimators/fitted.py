@@ -38,8 +38,19 @@ class Fitted:
     calibration: Calibration = field(default_factory=Calibration)
 
     def scores(self, X: Matrix) -> Array:
-        """The network's output.   (n, features) -> (n, outputs)"""
-        return np.asarray(self.model.scores(X))
+        """The network's output, that of its members joined.   (n, features) -> (n, outputs)"""
+        return np.asarray(self.model.loss.joined(self.model.scores(X)))
+
+    def calibrated_scores(self, X: Matrix) -> Array:
+        """The same over the temperature, each member's by itself.   (n, features) -> (n, outputs)"""
+        return self._calibrated(self.model.scores(X))
+
+    def _calibrated(self, scores: Array) -> Array:
+        return np.asarray(self.model.loss.joined(scores / scores.dtype.type(self.calibration.temperature)))
+
+    def learn_from(self, X: Matrix, encoded: Array, weights: Array | None) -> Calibration:
+        """What rows tell that were not trained on."""
+        return self.target.learn_from(self.model.loss, np.asarray(self.model.scores(X)), encoded, weights)
 
     def parts(self, X: Matrix) -> list[Array]:
         """Dense parts of bounded size, in the network's precision."""
@@ -68,7 +79,10 @@ class Fitted:
             layer, _, part = name.partition(".")
             if layer.startswith("hidden") and part in ("", "activation", "norm"):
                 outputs[layer] = value
-        outputs["output"] = scores
+        members = model.loss.members
+        if members > 1:  # their rows lie below each other
+            outputs = {k: np.reshape(v, (members, len(X), v.shape[1])).mean(axis=0) for k, v in outputs.items()}
+        outputs["output"] = model.loss.joined(scores)
         return {name: array for name, array in outputs.items() if only in ("", name)}
 
     def draws(self, X: Matrix, count: int, answer: Callable[[Array], Array], who: str) -> tuple[Array, Array]:
@@ -86,7 +100,7 @@ class Fitted:
                 model.net.apply(model.params, part, model.state, noise=True, key=number, counter=i)[0]
                 for i in range(count)
             )
-            answers = np.stack([answer(one) for one in scores])
+            answers = np.stack([answer(self._calibrated(one)) for one in scores])
             means.append(answers.mean(axis=0))
             deviations.append(answers.std(axis=0, ddof=1))
         return np.concatenate(means), np.concatenate(deviations)
@@ -110,13 +124,14 @@ def begin(recipe: Recipe, features: int, rng: np.random.RandomState) -> Fitted:
     if recipe.start is None:
         model.initialize(features, seed=seed_of(rng))
         return fitted
-    model.initialize(features)
+    model.initialize(features, seed=seed_of(rng) if recipe.members > 1 else 0)
     for weight, bias in fitted.layers:
         shape = model.params[weight].shape
-        bound = np.sqrt(recipe.start / sum(shape))
-        for name, size in ((weight, shape), (bias, shape[1])):
+        bound = np.sqrt(recipe.start / sum(shape[-2:]))
+        for name in (weight, bias):
             if name is not None:
-                model.params[name] = rng.uniform(-bound, bound, size).astype(model.dtype, copy=False)
+                start = rng.uniform(-bound, bound, model.params[name].shape)
+                model.params[name] = start.astype(model.dtype, copy=False)
     return fitted
 
 

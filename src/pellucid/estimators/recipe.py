@@ -37,6 +37,7 @@ class Recipe:
     who: str  # the estimator's class, for messages
     target: Target
     network: nn.Layer
+    members: int = 1  # of the network
     start: float | None
     optimizer: optim.Optimizer
     alpha: float
@@ -63,9 +64,10 @@ class Recipe:
 
     def model(self) -> Model:
         """The model, without parameters and without penalty."""
+        loss = self.target.loss
         model = Model(
             self.network,
-            self.target.loss,
+            loss if self.members == 1 else nn.EachMember(loss, self.members),
             self.optimizer,
             [] if self.metric is None else [self.target.scored(self.metric)],
             dtype=self.dtype,
@@ -121,6 +123,7 @@ def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np
             norm=parameters.norm,
             ready=start is not None,
         ),
+        members=network.members,
         start=start,
         optimizer=_optimizer(parameters, training),
         alpha=float(parameters.alpha),
@@ -200,6 +203,7 @@ def network_of(
         bias=0.0 if settings.bias is None else settings.bias,
         output_bias="same" if settings.output_bias is None else settings.output_bias,
         scaling=settings.scaling,
+        members=settings.members,
     )
     ahead: list[tuple[str, nn.Layer]] = []
     if settings.embeddings:

@@ -60,6 +60,11 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
         doc="how many numbers such a vector has",
     )
     periodic: int = parameter(default=0, doc="so many first columns get learned waves beside them")
+    members: int = parameter(
+        default=1,
+        condition=WHOLE,
+        doc="so many networks in one: they share the hidden layers, learn each by itself, and are averaged (TabM)",
+    )
 
 
 class TrainingSettings(Parameters, BaseEstimator):  # type: ignore[misc]

@@ -142,7 +142,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
     out_activation_ = Learned(lambda fitted: fitted.target.link_name, "What makes predictions of scores.")
     _no_improvement_count = Learned(lambda fitted: fitted.curves.waited, "Epochs without improvement, at the end.")
     _n_features_out = Learned(
-        lambda fitted: int(fitted.model.params[fitted.layers[-1][0]].shape[0]), "Columns of `transform`."
+        lambda fitted: int(fitted.model.params[fitted.layers[-1][0]].shape[-2]), "Columns of `transform`."
     )
 
     # rows
@@ -174,6 +174,8 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
     def activations(self, X: ArrayLike) -> dict[str, Array]:
         """What every layer puts out, by name. Hidden layers as they leave for the next one: normalised and activated.
 
+        Of a network with members it is the mean over them.
+
         Parameters
         ----------
         X : array of shape (n, features)
@@ -187,7 +189,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         return self._on(X, Fitted.outputs)
 
     def transform(self, X: ArrayLike) -> Array:
-        """The output of the last hidden layer, as features for another model.
+        """The output of the last hidden layer, as features for another model; of members the mean.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         check_consistent_length(rows, labels)
         fitted.target.check(labels)
         weights = checked_weights(sample_weight, rows.shape[0])
-        told = fitted.target.learn_from(fitted.scores(rows), fitted.target.encode(labels), weights)
+        told = fitted.learn_from(rows, fitted.target.encode(labels), weights)
         return self.with_fitted(replace(fitted, calibration=told), self)
 
     def _row_weights(self, target: Target, y: Array, *, part: bool = False) -> Array | None:

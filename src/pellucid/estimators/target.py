@@ -53,8 +53,8 @@ class Target(ABC):
         return None
 
     @abstractmethod
-    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
-        """What rows tell that were not trained on."""
+    def learn_from(self, loss: nn.Loss, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+        """What rows tell that were not trained on; `loss` is that of training, which knows of members."""
 
     always_calibrated: ClassVar[bool] = False
     """Is that wanted of all validation rows?"""

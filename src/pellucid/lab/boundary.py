@@ -122,18 +122,18 @@ def _like(X: Any, corners: Any) -> Any:
 
 def _of_model(model: Model, rows: Any) -> tuple[Any, tuple[Any, ...], float | None]:
     rows = np.asarray(rows)
-    scores = model.scores(rows)
+    scores, loss = model.loss.joined(model.scores(rows)), model.loss.single
     if not is_classifier(model.loss):
         return _one_column(model.predict(rows), "the model"), (), None
-    labels = classes(model.loss, scores)
+    labels = classes(loss, scores)
     if labels.ndim == 2:
-        raise ValueError(f"plot_boundary draws one class for each point, {model.loss.name} gives {labels.shape[1]}")
+        raise ValueError(f"plot_boundary draws one class for each point, {loss.name} gives {labels.shape[1]}")
     if scores.shape[1] > 2:
         return labels, tuple(range(scores.shape[1])), None
     if scores.shape[1] == 2:
         return model.predict(rows)[:, 1], (0, 1), 0.5
-    names = tuple(classes(model.loss, np.array([[-1.0], [1.0]])).tolist())
-    even = float(model.loss.link(np.zeros((1, 1)))[0, 0])
+    names = tuple(classes(loss, np.array([[-1.0], [1.0]])).tolist())
+    even = float(loss.link(np.zeros((1, 1)))[0, 0])
     return (model.predict(rows)[:, 0], names, even) if 0 < even < 1 else (scores[:, 0], names, 0.0)
 
 

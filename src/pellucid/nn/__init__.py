@@ -60,6 +60,8 @@ from pellucid.nn.layers.embedding import Embed as Embed
 from pellucid.nn.layers.layer import Layer as Layer
 from pellucid.nn.layers.layer import Parameter as Parameter
 from pellucid.nn.layers.layer import Variables as Variables
+from pellucid.nn.layers.members import Heads as Heads
+from pellucid.nn.layers.members import Members as Members
 from pellucid.nn.layers.mlp import mlp as mlp
 from pellucid.nn.layers.noise import AlphaDropout as AlphaDropout
 from pellucid.nn.layers.noise import Dropout as Dropout
@@ -74,6 +76,7 @@ from pellucid.nn.losses.link import Link as Link
 from pellucid.nn.losses.link import LinkKind as LinkKind
 from pellucid.nn.losses.loss import Loss as Loss
 from pellucid.nn.losses.loss import sample_weights as sample_weights
+from pellucid.nn.losses.members import EachMember as EachMember
 from pellucid.nn.losses.sums import Capped as Capped
 from pellucid.nn.losses.sums import Summed as Summed
 from pellucid.nn.losses.table import LOSSES as LOSSES

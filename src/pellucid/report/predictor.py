@@ -150,21 +150,24 @@ class ModelFace(BaseEstimator):  # type: ignore[misc]
         return self
 
     @property
+    def outputs(self) -> int:
+        """Scores of a row, those of members joined."""
+        return (self.model.outputs or 1) // self.model.loss.members
+
+    @property
     def several(self) -> bool:
         """Any number of labels for each row?"""
-        loss = self.model.loss
-        outputs = self.model.outputs or 1
-        return outputs > 1 and isinstance(loss.of if isinstance(loss, Around) else loss, Multilabel)
+        loss = self.model.loss.single
+        return self.outputs > 1 and isinstance(loss.of if isinstance(loss, Around) else loss, Multilabel)
 
     @property
     def labels(self) -> tuple[Any, ...]:
         """The classes, () for numbers."""
         if not tells_classes(self.model.loss):
             return ()
-        outputs = self.model.outputs or 1
-        if outputs > 1:
-            return tuple(range(outputs))
-        return tuple(classes_of(self.model.loss, np.array([[-1.0], [1.0]])).tolist())
+        if self.outputs > 1:
+            return tuple(range(self.outputs))
+        return tuple(classes_of(self.model.loss.single, np.array([[-1.0], [1.0]])).tolist())
 
     @property
     def classes_(self) -> Any:
@@ -200,8 +203,12 @@ class ModelFace(BaseEstimator):  # type: ignore[misc]
             if name == "predict_proba" and likely:
                 return self._probabilities
             if name == "decision_function" and not likely:
-                return lambda X: np.squeeze(model.scores(X), axis=1) if model.outputs == 1 else model.scores(X)
+                return self._decision
         raise AttributeError(name)
+
+    def _decision(self, X: Any) -> Any:
+        scores = self.model.loss.joined(self.model.scores(X))
+        return scores[:, 0] if self.outputs == 1 else scores
 
     def _probabilities(self, X: Any) -> Any:
         return self.model.loss.link.probabilities(self.model.scores(X))

@@ -73,6 +73,7 @@ class Metric:
             the metric
         """
         self.check(loss)
+        loss, scores = loss.single, loss.joined(scores)
         means = self.of == "link" or (self.of == "predict" and not is_classifier(loss))
         prediction = scores if self.of == "scores" else loss.link(scores) if means else classes(loss, scores)
         target = y[:, 0] if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
@@ -107,6 +108,7 @@ class Metric:
 
 def _unfit(needs: Needs, loss: Loss) -> str:
     """Why a metric with such needs does not go with a loss; "" where it does."""
+    loss = loss.single
     around = loss.of if isinstance(loss, Around) else loss
     if needs is Needs.NUMBERS:
         if loss.link.kind is LinkKind.PROBABILITIES:
@@ -138,6 +140,7 @@ def classes(loss: Loss, scores: Any) -> Any:
 
     (n, k) -> (n,), or (n, k) zeros and ones for several labels
     """
+    scores = loss.joined(scores)
     kind = loss.link.kind.for_scores(scores.shape[1])
     if kind is LinkKind.PROBABILITIES:
         return np.argmax(scores, axis=1)

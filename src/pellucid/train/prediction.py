@@ -88,13 +88,16 @@ def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
 
 
 def evaluation(scores_of: Callable[[Any], Any], loss: Loss, metrics: Sequence[Metric], rows: Rows) -> dict[str, float]:
-    """The mean loss of rows and their metrics; `scores_of` gives the scores of a chunk of inputs."""
+    """The mean loss of rows and their metrics; `scores_of` gives the scores of a chunk of inputs.
+
+    Where a network has members, both are of what they predict together.
+    """
     scores, total, weight = [], 0.0, 0.0
     for batch in rows.chunks():
-        scores.append(scores_of(batch.X))
-        total += float(loss(scores[-1], batch.y, batch.weights)) * batch.weight
+        scores.append(loss.joined(scores_of(batch.X)))
+        total += float(loss.single(scores[-1], batch.y, batch.weights)) * batch.weight
         weight += batch.weight
     everything = np.concatenate(scores)
     finite = all_finite(everything)  # metrics of scikit-learn raise where a number is none
-    values = {m.name: m(rows.y, everything, loss, rows.weights) if finite else math.nan for m in metrics}
+    values = {m.name: m(rows.y, everything, loss.single, rows.weights) if finite else math.nan for m in metrics}
     return {"loss": total / weight, **values}

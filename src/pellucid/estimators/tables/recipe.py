@@ -156,11 +156,12 @@ def table_recipe(
     embeddings: tuple[int, ...],
     held: bool,
     calibrate: bool,
+    members: int = 1,
 ) -> Recipe:
     """The recipe for so many training rows.
 
     numbers, embeddings: how many of the first columns are numbers, the categories of the last ones.   held: are there
-    validation rows?
+    validation rows?   members: networks in one (`nn.Members`)
     """
     batch, rate = parameters.batch_size, parameters.learning_rate_init
     waves = numbers if parameters.periodic else 0
@@ -175,6 +176,7 @@ def table_recipe(
         embeddings=embeddings,
         embedding_dim=parameters.embedding_dim,
         periodic=waves,
+        members=members,
     )
     training = TrainingSettings(groups=(*GROUPS, WAVES) if waves else GROUPS, weight_decay=taste.decay, ema=AVERAGE)
     rule = optim.Adam(optim.CosLog(taste.rate if isinstance(rate, str) else rate), beta2=0.95)
@@ -190,6 +192,7 @@ def table_recipe(
             norm=parameters.norm,
             ready=False,
         ),
+        members=members,
         start=None,
         optimizer=around(optim.optimizer(rule), training),
         alpha=0.0,

@@ -74,7 +74,7 @@ def metric(e: Evidence) -> list[Finding]:
     rows = e.sample
     names = [m.name for m in e.metrics]
     scores = _scores(e, rows.X)
-    constant = np.broadcast_to(best_constant(e.model.loss, e.sample.y, e.scores_wanted), scores.shape).astype(
+    constant = np.broadcast_to(best_constant(e.model.loss.single, e.sample.y, e.scores_wanted), scores.shape).astype(
         scores.dtype
     )
     found: list[Finding] = []
@@ -127,11 +127,11 @@ def _foreign(e: Evidence, one: Metric) -> str:
 
 def _scores(e: Evidence, X: Any) -> Any:
     with np.errstate(all="ignore"):
-        return np.asarray(e.model.net.predict(e.model.params, X, e.model.state))
+        return np.asarray(e.model.loss.joined(e.model.net.predict(e.model.params, X, e.model.state)))
 
 
 def _said(e: Evidence, scores: Any) -> Any:
-    said = np.asarray(classes(e.model.loss, scores)).reshape(len(scores), -1)[:, 0]
+    said = np.asarray(classes(e.model.loss.single, scores)).reshape(len(scores), -1)[:, 0]
     return (said > 0).astype(np.int64) if e.model.loss.link.kind is LinkKind.SIGN else said
 
 
@@ -142,7 +142,7 @@ def _value(e: Evidence, one: Metric, y: Any, scores: Any) -> float | None:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return one(y, scores, e.model.loss)
+            return one(y, scores, e.model.loss.single)
     except Exception:  # whatever a metric of the user's raises
         return None
 

@@ -176,7 +176,7 @@ class Evidence:
     def coded(self, y: Any) -> Any:
         labels = labels_of(self.model.loss, y) if self.classifies else None
         if labels is not None and y.ndim == 1:
-            count = max(int(self.model.outputs or 0), int(labels.max()) + 1, 2)
+            count = max(self.scores_wanted, int(labels.max()) + 1, 2)
             return np.eye(count)[labels]
         if self.classifies and self.model.loss.link.kind is LinkKind.SIGN:
             return (np.asarray(y, np.float64) + 1.0) / 2.0
@@ -199,16 +199,19 @@ class Evidence:
     @cached_property
     def chance(self) -> Any:
         """The losses of the best constant.   (n,)"""
-        return chance_losses(self.model.loss, self.sample.y, self.scores_wanted)
+        return chance_losses(self.model.loss.single, self.sample.y, self.scores_wanted)
 
     @property
     def scores_wanted(self) -> int:
-        return int(self.model.outputs or 1)
+        """Scores for each row, of one member."""
+        return int(self.model.outputs or 1) // self.model.loss.members
 
     @cached_property
     def unit(self) -> float:
         """What there is to be learned: the mean loss of the best constant, over that of knowing everything."""
-        unit = float(np.mean(self.chance) - np.mean(floor_losses(self.model.loss, self.sample.y, self.scores_wanted)))
+        unit = float(
+            np.mean(self.chance) - np.mean(floor_losses(self.model.loss.single, self.sample.y, self.scores_wanted))
+        )
         return unit if np.isfinite(unit) and unit > 1e-30 else 1.0
 
     def row_losses(self, model: Model, rows: Rows) -> Any:

@@ -41,7 +41,7 @@ def capacity(e: Evidence) -> list[Finding]:
     widths = [layer.output(())[-1] for name, layer in e.layers if is_weighted(layer)][:-1]
     if e.references[0].kind == "linear" and not widths:
         return []
-    wide = e.laboratory.begin("wide", lambda model: variant(model, net=wider(model.net, e.scores_wanted)))
+    wide = e.laboratory.begin("wide", lambda model: variant(model, net=wider(model.net, int(e.model.outputs or 1))))
     better = gain(e.laboratory.now.inside, wide.losses.inside, e.unit)
     narrow = min(widths, default=0) <= 8
     if not narrow and not better.beyond(WORTH):
@@ -61,7 +61,7 @@ def capacity(e: Evidence) -> list[Finding]:
                 "gain of a wider network": float(np.clip(better.size, -9.0, 9.0)),
             },
             remedy=f"nn.mlp({tuple(max(4 * width, 32) for width in widths) or (32,)}, {e.scores_wanted})",
-            repair=lambda: afresh(variant(e.model, net=wider(e.model.net, e.scores_wanted)), e.it.X),
+            repair=lambda: afresh(variant(e.model, net=wider(e.model.net, int(e.model.outputs or 1))), e.it.X),
             figure=views.bars(
                 {"this network": float(np.mean(e.errors)), "reference": float(np.mean(e.reference_errors))},
                 "Squared error on the training rows, reference on new ones",
@@ -104,7 +104,7 @@ def overfitting(e: Evidence) -> list[Finding]:
     blur = float(np.std(np.diff(curve))) / e.unit if len(curve) >= 3 else 0.0  # from epoch to epoch
     limits = (0.15, 3.0 * blur, 0.4 * float(np.min(curve)) / e.unit if len(curve) else 0.0)
     assert e.held is not None
-    blind = float(np.mean(blind_losses(e.model.loss, e.sample.y, e.held.y, e.scores_wanted)))
+    blind = float(np.mean(blind_losses(e.model.loss.single, e.sample.y, e.held.y, e.scores_wanted)))
     worse_than_none = float(np.mean(held)) > blind and gap > 0.3  # a constant would have done better
     serious = risen > max(limits) or (simpler and gap > 0.2) or worse_than_none
     measured: dict[str, float | int | str] = {

@@ -193,6 +193,10 @@ def _random_walk(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: in
     return rng.normal(0.0, g / np.sqrt(i), shape)
 
 
+def _random_signs(rng: np.random.Generator, shape: tuple[int, ...], i: int, o: int, gain: float) -> Any:
+    return rng.integers(0, 2, shape) * 2.0 - 1.0
+
+
 zeros = constant(0.0)
 ones = constant(1.0)
 lecun = scaled(lambda i, o, gain: 1.0 / i, name="lecun")
@@ -204,10 +208,22 @@ he_uniform = scaled(lambda i, o, gain: 2.0 / i, "uniform", name="he_uniform")
 auto = scaled(lambda i, o, gain: gain * gain / i, name="auto")
 orthogonal = Initializer("orthogonal", _orthogonal, "Saxe et al., 2013")
 random_walk = Initializer("random_walk", _random_walk, "Sussillo and Abbott, 2014")
+random_signs = Initializer("random_signs", _random_signs, "Wen et al., 2020")
 
 INITIALIZERS: dict[str, Initializer] = {
     record.name: record
-    for record in (auto, lecun, lecun_uniform, glorot, glorot_uniform, he, he_uniform, orthogonal, random_walk)
+    for record in (
+        auto,
+        lecun,
+        lecun_uniform,
+        glorot,
+        glorot_uniform,
+        he,
+        he_uniform,
+        orthogonal,
+        random_walk,
+        random_signs,
+    )
 } | {
     "zeros": zeros,
     "ones": ones,

@@ -15,6 +15,7 @@ from pellucid.nn.activations.layers import Activate, Mixed, as_layer
 from pellucid.nn.layers.context import Context
 from pellucid.nn.layers.dense import GLU, Dense, Maxout
 from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, call
+from pellucid.nn.layers.members import Heads
 
 
 @dataclass(frozen=True, init=False)
@@ -116,7 +117,7 @@ def _following(parts: tuple[tuple[str, Layer], ...], outer: Activation | None) -
             return layer.activations[0]
         if isinstance(layer, Sequential):
             return _following(layer.parts, outer)
-        if layer.children or isinstance(layer, Dense | Maxout | GLU):
+        if layer.children or isinstance(layer, Dense | Maxout | GLU | Heads):
             return None
     return outer
 

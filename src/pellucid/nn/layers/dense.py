@@ -172,15 +172,16 @@ def _parameters(layer: Weighted, features: Features, pieces: int, following: Act
     """Weight and bias of `pieces` affine maps side by side; each piece has fans of its own."""
     n_in, units = rows_of(layer, features), layer.units
     gain = 1.0 if following is None else following.gain
-    start = (
-        "standard_normal"
-        if layer.scaling == "ntk" and isinstance(layer.init, str) and layer.init == "auto"
-        else layer.init
-    )
-    parameters = {"weight": Parameter((n_in, units * pieces), initializer(start), n_in, units, gain)}
+    parameters = {"weight": Parameter((n_in, units * pieces), initializer(start_of(layer)), n_in, units, gain)}
     if layer.bias is not None:
         parameters["bias"] = Parameter((units * pieces,), initializer(layer.bias), n_in, units)
     return parameters
+
+
+def start_of(layer: Any) -> Any:
+    """The initialiser of weights: "auto" is N(0, 1) in NTK form."""
+    auto = isinstance(layer.init, str) and layer.init == "auto"
+    return "standard_normal" if layer.scaling == "ntk" and auto else layer.init
 
 
 def affine(layer: Weighted, p: Params, x: Any, ctx: Context) -> Any:
@@ -190,12 +191,12 @@ def affine(layer: Weighted, p: Params, x: Any, ctx: Context) -> Any:
     return ctx.tap(y + p["bias"] if layer.bias is not None else y, "affine")
 
 
-def effective_weight(layer: Weighted, weight: Any) -> Any:
-    """The matrix that is multiplied by: in NTK form the stored one over sqrt(n_in)."""
-    return weight * (1.0 / float(np.sqrt(weight.shape[0]))) if layer.scaling == "ntk" else weight
+def effective_weight(layer: Any, weight: Any) -> Any:
+    """The matrix that is multiplied by: in NTK form the stored one over sqrt(n_in).   (..., n_in, n_out)"""
+    return weight * (1.0 / float(np.sqrt(weight.shape[-2]))) if layer.scaling == "ntk" else weight
 
 
-def known_scaling(layer: Weighted) -> None:
+def known_scaling(layer: Any) -> None:
     if layer.scaling not in ("standard", "ntk"):
         raise ValueError(f"{type(layer).__name__}: scaling is 'standard' or 'ntk', got {layer.scaling!r}")
 

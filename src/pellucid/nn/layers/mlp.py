@@ -11,6 +11,7 @@ from pellucid.nn.activations.layers import as_layer
 from pellucid.nn.layers.compose import Sequential
 from pellucid.nn.layers.dense import GLU, Dense, Maxout
 from pellucid.nn.layers.layer import Layer
+from pellucid.nn.layers.members import Heads, Members
 from pellucid.nn.layers.noise import Dropout
 from pellucid.nn.layers.normalization import BatchNorm, LayerNorm, RMSNorm
 
@@ -32,6 +33,7 @@ def mlp(
     bias: Any = 0.0,
     output_bias: Any = "same",
     scaling: str = "standard",
+    members: int = 1,
 ) -> Sequential:
     """Hidden layers of these sizes, and a linear output layer (losses take scores).
 
@@ -64,6 +66,8 @@ def mlp(
         those of the output layer; "same" is `bias`
     scaling : str
         "standard", or "ntk" for the neural-tangent parametrisation
+    members : int
+        so many networks in one, which share the hidden layers (`Members`, `Heads`); wrap the loss in `EachMember`
 
     Returns
     -------
@@ -89,7 +93,9 @@ def mlp(
         _each("init", init, len(sizes)),
         strict=True,
     )
-    parts: list[tuple[str, Any]] = [("input.dropout", Dropout(input_dropout))] if input_dropout else []
+    parts: list[tuple[str, Any]] = [("input.members", Members(members))] if members != 1 else []
+    if input_dropout:
+        parts.append(("input.dropout", Dropout(input_dropout)))
     for i, (units, act, rate, start) in enumerate(per_layer, start=1):
         name = f"hidden{i}"
         affine, after = _affine(units, act, start, bias, scaling)
@@ -99,7 +105,8 @@ def mlp(
         if rate:
             parts.append((f"{name}.dropout", Dropout(rate)))
     last = bias if isinstance(output_bias, str) and output_bias == "same" else output_bias
-    parts.append(("output", Dense(outputs, init=output_init, bias=last, scaling=scaling)))
+    settings: dict[str, Any] = {"init": output_init, "bias": last, "scaling": scaling}
+    parts.append(("output", Dense(outputs, **settings) if members == 1 else Heads(outputs, members, **settings)))
     return Sequential(*parts)
 
 

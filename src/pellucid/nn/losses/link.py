@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from pellucid.graph.numpy_api import log_softmax, softmax
+from pellucid.graph.numpy_api import log_softmax, logsumexp, softmax
 
 
 class LinkKind(Enum):
@@ -72,6 +72,8 @@ class Link:
         (n, k) -> (n, k)
     kind : LinkKind
         what kind of prediction it gives
+    idempotent : bool
+        does it leave its own predictions as they are?
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Link:
     name: str
     function: Callable[[Any], Any]
     kind: LinkKind = LinkKind.NUMBERS
+    idempotent: bool = False
 
     def __post_init__(self) -> None:
         if not callable(self.function) or not isinstance(self.kind, LinkKind):
@@ -155,6 +158,36 @@ class Link:
         # small ones from the scores, so that none is -inf; large ones by the probability, so that ties stay ties
         return np.where(likely > 0.5, np.log(np.maximum(likely, 0.5)), exact.log(_both_sides(scores)))
 
+    def pooled(self, scores: Any) -> Any:
+        """The scores whose prediction is the mean of all members' predictions.
+
+        So it is for the links of the losses; for a function of one's own it is the mean of the scores.
+
+        Parameters
+        ----------
+        scores : array of shape (n, members, k)
+            of members
+
+        Returns
+        -------
+        array of shape (n, k)
+            scores
+
+        Examples
+        --------
+        >>> pooled = SIGMOID.pooled(np.array([[[-1.0], [4.0]]]))
+        >>> bool(np.isclose(SIGMOID(pooled)[0, 0], (SIGMOID(-1.0) + SIGMOID(4.0)) / 2))
+        True
+        """
+        exact = self._exact(scores) if self.kind.gives_probabilities else None
+        if exact is _APART:  # log p̄ - log (1 - p̄): no digits are lost near 0 and 1
+            return logsumexp(exact.log(scores), axis=1) - logsumexp(exact.log(-scores), axis=1)
+        if exact is _SHARED:
+            return logsumexp(exact.log(scores), axis=1) - float(np.log(scores.shape[1]))
+        if self.function in (bounded_exp, np.exp):
+            return logsumexp(scores, axis=1) - float(np.log(scores.shape[1]))
+        return np.mean(self.function(scores) if self.idempotent else scores, axis=1)
+
     def _exact(self, scores: Any) -> Formula | None:
         """What is computed from the scores themselves; None for a function of one's own."""
         if not self.kind.gives_probabilities:
@@ -162,7 +195,7 @@ class Link:
                 f"the link {self.name} gives {self.kind.value}, no probabilities: use a log-loss, such as "
                 "'cross_entropy', or say the kind of your own link: nn.Link(name, function, nn.LinkKind.PROBABILITY)"
             )
-        together = self.kind.for_scores(scores.shape[1]) is LinkKind.PROBABILITIES
+        together = self.kind.for_scores(scores.shape[-1]) is LinkKind.PROBABILITIES
         formula = _SHARED if together else _APART
         return formula if any(self.function is one for one in formula.links) else None
 
@@ -210,7 +243,7 @@ def sigmoid_or_softmax(s: Any) -> Any:
 _APART = Formula(special.expit, special.log_expit, (special.expit, sigmoid_or_softmax))
 _SHARED = Formula(lambda s: special.softmax(s, axis=1), log_softmax, (softmax, special.softmax, sigmoid_or_softmax))
 
-IDENTITY = Link("identity", identity)
+IDENTITY = Link("identity", identity, idempotent=True)
 EXP = Link("exp", bounded_exp, LinkKind.POSITIVE)
 SIGN = Link("sign", sign, LinkKind.SIGN)
 SIGMOID = Link("sigmoid", special.expit, LinkKind.PROBABILITY)

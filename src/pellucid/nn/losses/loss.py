@@ -46,6 +46,7 @@ class Loss(Record, ABC):
     reference: str = ""
     link: Link = IDENTITY
     labels: bool = False  # may the target be one class label for each sample?
+    members: int = 1  # of the network, whose scores lie side by side
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """A class of one's own may write its link as a method `link(self, scores)` and a text `link_name`."""
@@ -63,6 +64,26 @@ class Loss(Record, ABC):
     def per_output(self) -> int:
         """How many scores belong to one column of the target."""
         return 1
+
+    @property
+    def single(self) -> Loss:
+        """The loss of joined scores (see `joined`): this one, unless scores are those of several members."""
+        return self
+
+    def joined(self, scores: Any) -> Any:
+        """One network's scores in the place of those of its members; as they are where there are none.
+
+        Parameters
+        ----------
+        scores : array of shape (n, k)
+            of the network
+
+        Returns
+        -------
+        array of shape (n, outputs)
+            scores with the same prediction
+        """
+        return scores
 
     @abstractmethod
     def each(self, s: Any, y: Any) -> Any:

@@ -99,13 +99,13 @@ class Quantile(Loss):
 
     @property
     def link(self) -> Link:  # type: ignore[override]
-        return Link("sorted", self._sorted)
+        return Link("sorted", self._sorted, idempotent=True)
 
     def _sorted(self, scores: Any) -> Any:
         return np.reshape(np.sort(self._grouped(scores), axis=-1), scores.shape)
 
     def _grouped(self, s: Any) -> Any:
-        return np.reshape(s, (s.shape[0], s.shape[1] // self.per_output, self.per_output))
+        return np.reshape(s, (*s.shape[:-1], s.shape[-1] // self.per_output, self.per_output))
 
 
 @dataclass(frozen=True)

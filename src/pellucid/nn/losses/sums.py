@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,17 @@ class Around(Loss):
     @property
     def link(self) -> Link:  # type: ignore[override]
         return self.of.link
+
+    @property
+    def members(self) -> int:  # type: ignore[override]
+        return self.of.members
+
+    @property
+    def single(self) -> Loss:
+        return self if self.of.single is self.of else replace(self, of=self.of.single)
+
+    def joined(self, scores: Any) -> Any:
+        return self.of.joined(scores)
 
     def prepare(self, y: Any, outputs: int | None = None) -> Any:
         return self.of.prepare(y, outputs)
