@@ -1,1 +1,1 @@
-"""Update rules: what one is, descent, adaptive rules, Adam's family, scikit-learn's, and the table of all."""
+"""Update rules: what one is, descent, adaptive rules, Adam's family, schedule-free, Muon, scikit-learn's, and the table of all."""
