@@ -130,9 +130,7 @@ def sklearn_adam(w, gs, lr, beta1=0.9, beta2=0.999, eps=1e-8):
 
 def schedule_free_adamw(w, gs, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.0):
     """With a constant rate all z weigh the same."""
-    steps = [
-        lr * (gs[k] / (np.sqrt(hat(beta2, gs[: k + 1], square)) + eps) + decay * w[k]) for k in range(len(gs))
-    ]
+    steps = [lr * (gs[k] / (np.sqrt(hat(beta2, gs[: k + 1], square)) + eps) + decay * w[k]) for k in range(len(gs))]
     z = [w[0] - sum(steps[: k + 1]) for k in range(len(gs))]
     return beta1 * np.mean(z, axis=0) + (1 - beta1) * z[-1]
 

@@ -17,7 +17,8 @@ from pellucid.precision import like
 
 @dataclass(frozen=True)
 class ScheduleFreeAdamW(AdamFamily):
-    """Defazio et al., 2024: z <- z - lr (g / (√ŝ + eps) + decay w);   x <- x + c (z - x);   w <- beta1 x + (1 - beta1) z
+    """Defazio et al., 2024: z <- z - lr (g / (√ŝ + eps) + decay w);   x <- x + c (z - x);
+    w <- beta1 x + (1 - beta1) z
 
     x averages the z of all steps, each by the square of its rate: c = lr² / Σ lr². Gradients are taken at w (the
     paper's y), between both; x predicts. The rate stays up, and nothing has to know how long the run will be; a
