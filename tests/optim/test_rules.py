@@ -128,6 +128,30 @@ def sklearn_adam(w, gs, lr, beta1=0.9, beta2=0.999, eps=1e-8):
     return w[-1] - rate * powers(beta1, gs) / (np.sqrt(powers(beta2, gs, square)) + eps)
 
 
+def schedule_free_adamw(w, gs, lr, beta1=0.9, beta2=0.999, eps=1e-8, decay=0.0):
+    """With a constant rate all z weigh the same."""
+    steps = [lr * (gs[k] / (np.sqrt(hat(beta2, gs[: k + 1], square)) + eps) + decay * w[k]) for k in range(len(gs))]
+    z = [w[0] - sum(steps[: k + 1]) for k in range(len(gs))]
+    return beta1 * np.mean(z, axis=0) + (1 - beta1) * z[-1]
+
+
+def muon(
+    w, gs, lr, beta=0.95, nesterov=True, rounds=5, scale="rms", decay=0.0, on="*", beta1=0.9, beta2=0.95, adam_rate=None
+):
+    """By the singular values themselves, which the polynomial meets one by one."""
+    if w[-1].ndim != 2:
+        factor = {"rms": 1.0, "spectral": 0.015}[scale] if adam_rate is None else adam_rate
+        return adam(w, gs, lr * factor, beta1, beta2, decay=decay)
+    v = powers(beta, gs)
+    U, sigma, V = np.linalg.svd((1 - beta) * gs[-1] + beta * v if nesterov else v, full_matrices=False)
+    sigma = sigma / (np.linalg.norm(sigma) + 1e-7)
+    for _ in range(rounds):
+        sigma = 3.4445 * sigma - 4.7750 * sigma**3 + 2.0315 * sigma**5
+    n_in, n_out = w[-1].shape
+    size = 0.2 * np.sqrt(max(n_in, n_out)) if scale == "rms" else np.sqrt(max(1, n_out / n_in))
+    return w[-1] - lr * decay * w[-1] - lr * size * (U * sigma) @ V
+
+
 CASES: dict[str, tuple[Any, list[dict[str, Any]]]] = {
     "sgd": (sgd, [{"lr": 0.1}]),
     "momentum": (momentum, [{"lr": 0.05, "beta": 0.8, "form": form} for form in ("gradient", "velocity", "average")]),
@@ -151,6 +175,18 @@ CASES: dict[str, tuple[Any, list[dict[str, Any]]]] = {
     "amsgrad": (amsgrad, [{"lr": 0.1}, {"lr": 0.1, "beta2": 0.5}]),
     "nadam": (nadam, [{"lr": 0.1}, {"lr": 0.1, "beta1": 0.8, "warm": 0.1}]),
     "radam": (radam, [{"lr": 0.1}, {"lr": 0.1, "beta2": 0.9}, {"lr": 0.1, "beta2": 0.6}]),
+    "schedule_free_adamw": (
+        schedule_free_adamw,
+        [{"lr": 0.05}, {"lr": 0.1, "beta1": 0.6, "beta2": 0.9, "eps": 0.01, "decay": 0.2}, {"lr": 0.05, "beta1": 0.0}],
+    ),
+    "muon": (
+        muon,
+        [
+            {"lr": 0.1, "on": "*"},
+            {"lr": 0.05, "on": "*", "scale": "spectral", "decay": 0.3},
+            {"lr": 0.1, "on": "*", "beta": 0.5, "nesterov": False, "rounds": 3, "beta2": 0.9, "adam_rate": 0.5},
+        ],
+    ),
     "sklearn_sgd": (sklearn_sgd, [{"lr": 0.05}, {"lr": 0.05, "beta": 0.7, "nesterov": False}]),
     "sklearn_adam": (sklearn_adam, [{"lr": 0.1}, {"lr": 0.1, "eps": 0.1}]),
 }
@@ -203,6 +239,8 @@ SOLVED = {  # settings for the parabola and for Rosenbrock's valley from (-1, 1)
     "amsgrad": ({"lr": 0.1}, {"lr": 0.02}, 8000),
     "nadam": ({"lr": 0.1}, {"lr": optim.Cosine(0.02, steps=6000)}, 6000),
     "radam": ({"lr": 0.1}, {"lr": optim.Warmup(20, 0.02)}, 6000),
+    "schedule_free_adamw": ({"lr": optim.Warmup(50, 0.3)}, {"lr": optim.Warmup(200, 0.02)}, 6000),
+    "muon": ({"lr": 0.1}, {"lr": 0.02}, 6000),
     "sklearn_sgd": ({"lr": 0.1}, {"lr": 5e-4}, 4000),
     "sklearn_adam": ({"lr": 0.1}, {"lr": 0.02}, 6000),
 }

@@ -63,6 +63,25 @@ def test_interrupted_and_resumed_equals_uninterrupted(tmp_path, stop_at):
     assert all(np.array_equal(a[k], b[k]) and a[k].dtype == b[k].dtype for k in a)
 
 
+@pytest.mark.parametrize("name", [*optim.RULES])
+def test_every_rule_is_resumed(tmp_path, name):
+    def run(path, stop_at=None, resume=None):
+        made = train.Model(nn.mlp((5, 4), 1), "binary_cross_entropy", optim.optimizer(name, lr=optim.Cosine(0.02)))
+        callbacks = [train.Checkpoint(path, every_steps=1), Killed(stop_at)]
+        made.fit(X, Y, epochs=3, batch_size=30, callbacks=callbacks, verbose=False, resume=resume)
+        return made
+
+    whole, path = run(tmp_path / "whole.ckpt"), tmp_path / "run.ckpt"
+    with pytest.raises(SystemExit):
+        run(path, stop_at=4)
+    again = run(path, resume=path)
+    assert all(np.array_equal(whole.params[k], again.params[k]) for k in whole.params)
+    (arrays, data), (others, other_data) = contents(tmp_path / "whole.ckpt"), contents(path)
+    assert data == other_data
+    assert arrays.keys() == others.keys()
+    assert all(np.array_equal(arrays[k], others[k]) and arrays[k].dtype == others[k].dtype for k in arrays)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_really_killed_at_random_moments(tmp_path, seed):
     """SIGKILL again and again, also while a checkpoint is being written (one is written every step)."""

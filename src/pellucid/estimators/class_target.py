@@ -16,6 +16,7 @@ from pellucid.estimators.mlp_parameters import COMPAT, ClassWeight, Compat, Loss
 from pellucid.estimators.target import Calibration, Target
 from pellucid.nn.losses.link import Link, LinkKind
 from pellucid.train import METRICS, Metric
+from pellucid.train.temperature import temperature
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,8 @@ class ClassTarget(Target):
         fits = counts[counts > 0].min() > 1 and min(share, 1 - share) * len(encoded) >= len(self.classes)
         return encoded if fits else None
 
-    def learn_from(self, loss: nn.Loss, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
-        return Calibration(temperature=temperature(loss, scores, encoded, weights))
+    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+        return Calibration(temperature(scores, encoded, weights), doubt=1 / (len(scores) + 1))
 
     # answers
 
@@ -108,11 +109,23 @@ class ClassTarget(Target):
             places = np.argmax(decision, axis=1)
         return np.asarray(self.classes[places])
 
-    def probabilities(self, scores: Array, *, log: bool = False) -> Array:
-        """How likely each class is, or the logarithm of that.   (n, outputs) -> (n, classes)"""
+    def probabilities(self, scores: Array, doubt: float = 0.0, *, log: bool = False) -> Array:
+        """How likely each class is, or the logarithm of that; with a share of `doubt`.   (n, outputs) -> (n, classes)"""
         if not self.several and len(self.classes) == 1:
             return np.full((len(scores), 1), 0.0 if log else 1.0, scores.dtype)
-        return np.asarray(self.link.log_probabilities(scores) if log else self.link.probabilities(scores))
+        if log and not doubt:
+            return np.asarray(self.link.log_probabilities(scores))
+        likely = np.asarray(self.link.probabilities(scores))
+        if doubt:
+            even = 0.5 if self.several else 1 / likely.shape[1]
+            likely = likely * likely.dtype.type(1 - doubt) + likely.dtype.type(doubt * even)
+        return np.log(likely) if log else likely
+
+    def chosen(self, likely: Array) -> Array:
+        """The most likely class; zeros and ones for several labels.   (n, classes) -> (n,) or (n, labels)"""
+        if self.several:
+            return (likely > 0.5).astype(int)
+        return np.asarray(self.classes[np.argmax(likely, axis=1)])
 
     @property
     def link(self) -> Link:
@@ -170,23 +183,3 @@ def usual_loss(several: bool, many: bool) -> nn.Loss:
 def is_several(y: object) -> bool:
     """Zeros and ones in columns, one for each label?"""
     return bool(type_of_target(y).startswith("multilabel"))
-
-
-def temperature(loss: nn.Loss, scores: Array, target: Array, weights: Array | None = None) -> float:
-    """The T that makes scores / T fit the target best (Guo et al., 2017); between 1/100 and 100.
-
-    Where they are those of members, each one's scores are divided, and what they predict together is to fit.
-    """
-    from scipy.optimize import minimize_scalar
-
-    prepared = loss.prepare(target, scores.shape[1])
-    scores = scores.astype(np.float64)
-    w = None if weights is None else nn.sample_weights(weights, len(scores))
-    single = loss.single
-    plain = single.with_(smoothing=0.0) if getattr(single, "smoothing", 0.0) else single
-
-    def cost(t: float) -> float:
-        return float(plain(loss.joined(scores * np.exp(-t)), prepared, w))
-
-    best = minimize_scalar(cost, bounds=(np.log(0.01), np.log(100.0)), method="bounded", options={"xatol": 1e-6})
-    return float(np.exp(best.x)) if best.fun < cost(0.0) else 1.0

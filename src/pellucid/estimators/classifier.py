@@ -82,7 +82,10 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         array of shape (n,)
             classes; for several labels zeros and ones, (n, labels)
         """
-        return self.fitted.target.decode(self._on(X, Fitted.calibrated_scores))
+        scores = self.logits(X)
+        if not has_probabilities(self):
+            return self.fitted.target.decode(scores)
+        return classes_of(self.fitted).chosen(self._likely(scores))
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike, *, return_std: bool = False, n_draws: int = DRAWS) -> Any:
@@ -103,7 +106,7 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
             probabilities; with `return_std` a pair, mean and deviation
         """
         if not return_std:
-            return self._likely(self._on(X, Fitted.calibrated_scores))
+            return self._likely(self.logits(X))
         return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, self._likely, type(self).__name__))
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
@@ -120,12 +123,10 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         array of shape (n, classes)
             logarithms
         """
-        return self._likely(self._on(X, Fitted.calibrated_scores), log=True)
+        return self._likely(self.logits(X), log=True)
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
         """Fit the temperature on rows that were not trained on: better probabilities, the same classes.
-
-        Of a network with members each one's scores are divided: the most likely class may change where they disagree.
 
         Parameters
         ----------
@@ -144,7 +145,8 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         return self._calibrate(X, y, sample_weight)
 
     def _likely(self, scores: Array, log: bool = False) -> Array:
-        return classes_of(self.fitted).probabilities(scores, log=log)
+        told = self.fitted.calibration
+        return classes_of(self.fitted).probabilities(scores / scores.dtype.type(told.temperature), told.doubt, log=log)
 
     def _row_weights(self, target: Target, y: Array, *, part: bool = False) -> Array | None:
         assert isinstance(target, ClassTarget)

@@ -36,21 +36,23 @@ class Fitted:
     seed: int | None = None  # of the order of rows, and of dropout
     drawn: Any = None  # the state of the generator ahead of the random split
     calibration: Calibration = field(default_factory=Calibration)
+    crew: Crew | None = None  # of several networks this is the first
 
     def scores(self, X: Matrix) -> Array:
-        """The network's output, that of its members joined.   (n, features) -> (n, outputs)"""
+        """The output of the network, or of several joined.   (n, features) -> (n, outputs)"""
+        if self.crew is not None:
+            return self.crew.scores(X)
         return np.asarray(self.model.loss.joined(self.model.scores(X)))
 
-    def calibrated_scores(self, X: Matrix) -> Array:
-        """The same over the temperature, each member's by itself.   (n, features) -> (n, outputs)"""
-        return self._calibrated(self.model.scores(X))
+    def tempered(self, X: Matrix) -> Array:
+        """The same over the temperature."""
+        scores = self.scores(X)
+        return np.asarray(scores / scores.dtype.type(self.calibration.temperature))
 
-    def _calibrated(self, scores: Array) -> Array:
-        return np.asarray(self.model.loss.joined(scores / scores.dtype.type(self.calibration.temperature)))
-
-    def learn_from(self, X: Matrix, encoded: Array, weights: Array | None) -> Calibration:
-        """What rows tell that were not trained on."""
-        return self.target.learn_from(self.model.loss, np.asarray(self.model.scores(X)), encoded, weights)
+    @property
+    def networks(self) -> tuple[Fitted, ...]:
+        """All of them, or this one."""
+        return (self,) if self.crew is None else self.crew.members
 
     def parts(self, X: Matrix) -> list[Array]:
         """Dense parts of bounded size, in the network's precision."""
@@ -86,7 +88,10 @@ class Fitted:
         return {name: array for name, array in outputs.items() if only in ("", name)}
 
     def draws(self, X: Matrix, count: int, answer: Callable[[Array], Array], who: str) -> tuple[Array, Array]:
-        """Mean and deviation of answers over networks with dropout at work.   -> (n, k), (n, k)"""
+        """Mean and deviation of answers, over several networks or over one with dropout at work.   -> (n, k), (n, k)"""
+        if self.crew is not None:
+            answers = np.stack([answer(member.scores(X)) for member in self.crew.members])
+            return answers.mean(axis=0), answers.std(axis=0, ddof=1)
         model = self.model
         if not has_noise(model.net):
             raise ValueError(
@@ -100,10 +105,23 @@ class Fitted:
                 model.net.apply(model.params, part, model.state, noise=True, key=number, counter=i)[0]
                 for i in range(count)
             )
-            answers = np.stack([answer(self._calibrated(one)) for one in scores])
+            answers = np.stack([answer(np.asarray(model.loss.joined(one))) for one in scores])
             means.append(answers.mean(axis=0))
             deviations.append(answers.std(axis=0, ddof=1))
         return np.concatenate(means), np.concatenate(deviations)
+
+
+@dataclass(frozen=True, eq=False)
+class Crew:
+    """Several networks for one target: the mean of what they predict is the answer. `shares` count them; they add to 1."""
+
+    members: tuple[Fitted, ...]
+    shares: tuple[float, ...]
+
+    def scores(self, X: Matrix) -> Array:
+        """Each one's over its own temperature, joined.   (n, features) -> (n, outputs)"""
+        each = np.stack([member.tempered(X) for member in self.members], axis=1)
+        return np.asarray(self.members[0].model.loss.single.link.pooled(each, self.shares))
 
 
 def has_noise(net: nn.Layer) -> bool:

@@ -109,9 +109,9 @@ class NumberTarget(Target):
         low, high = self._ends(scores)
         return self._shown(low - radius), self._shown(high + radius)
 
-    def learn_from(self, loss: nn.Loss, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
         """How far the truth lies outside the outer quantiles."""
-        low, high = self._ends(np.asarray(loss.joined(scores)))
+        low, high = self._ends(scores)
         truth = np.asarray(encoded, float).reshape(len(encoded), -1)
         return Calibration(errors=np.sort(np.maximum(low - truth, truth - high), axis=0))
 

@@ -220,7 +220,7 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         check_consistent_length(rows, labels)
         fitted.target.check(labels)
         weights = checked_weights(sample_weight, rows.shape[0])
-        told = fitted.learn_from(rows, fitted.target.encode(labels), weights)
+        told = fitted.target.learn_from(fitted.scores(rows), fitted.target.encode(labels), weights)
         return self.with_fitted(replace(fitted, calibration=told), self)
 
     def _row_weights(self, target: Target, y: Array, *, part: bool = False) -> Array | None:

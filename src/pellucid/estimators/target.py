@@ -13,9 +13,13 @@ from pellucid.train import Metric
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What rows that were not trained on have told: the temperature of the scores, the size of errors."""
+    """What rows that were not trained on have told: the temperature of the scores, the size of errors.
+
+    `doubt` is the share of the uniform distribution in probabilities: so many rows can not make an answer certain.
+    """
 
     temperature: float = 1.0
+    doubt: float = 0.0
     errors: Array | None = None  # sorted, (rows, columns)
 
 
@@ -53,7 +57,7 @@ class Target(ABC):
         return None
 
     @abstractmethod
-    def learn_from(self, loss: nn.Loss, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
+    def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
         """What rows tell that were not trained on; `loss` is that of training, which knows of members."""
 
     always_calibrated: ClassVar[bool] = False

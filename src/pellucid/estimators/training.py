@@ -76,7 +76,7 @@ def fit(
     if held is None or not recipe.calibrate:
         return fitted
     X, target, weights = held.dense()
-    return replace(fitted, calibration=fitted.learn_from(X, target, weights))
+    return replace(fitted, calibration=recipe.target.learn_from(fitted.scores(X), target, weights))
 
 
 def divided(rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomState) -> tuple[Samples, Samples]:

@@ -29,7 +29,9 @@ from pellucid.optim.rules.momentum import Momentum as Momentum
 from pellucid.optim.rules.momentum import Nesterov as Nesterov
 from pellucid.optim.rules.momentum import VelocityMomentum as VelocityMomentum
 from pellucid.optim.rules.momentum import VelocityNesterov as VelocityNesterov
+from pellucid.optim.rules.muon import Muon as Muon
 from pellucid.optim.rules.rule import Rule as Rule
+from pellucid.optim.rules.schedule_free import ScheduleFreeAdamW as ScheduleFreeAdamW
 from pellucid.optim.rules.sklearn import SklearnAdam as SklearnAdam
 from pellucid.optim.rules.sklearn import SklearnSGD as SklearnSGD
 from pellucid.optim.rules.table import RULES as RULES

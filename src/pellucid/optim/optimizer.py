@@ -45,6 +45,16 @@ class Optimizer:
     links: tuple[Link, ...] = ()
     groups: tuple[Group, ...] = ()
 
+    def __post_init__(self) -> None:
+        if _predicts_itself(self.rule):
+            for link in self.links:
+                if type(link).after is not Link.after:
+                    name = type(self.rule).__name__
+                    raise ValueError(
+                        f"{name} makes the parameters anew at every step, from its own average that predicts; what "
+                        f"{link} does to them would be lost: leave it out (decay is a setting of {name})"
+                    )
+
     @property
     def every(self) -> int:
         """Calls for one update: 1 without `Accumulate`."""
@@ -53,7 +63,8 @@ class Optimizer:
     @property
     def averages(self) -> bool:
         """Does prediction use other parameters than those that are trained?"""
-        return any(type(link).for_prediction is not Link.for_prediction for link in self.links)
+        linked = any(type(link).for_prediction is not Link.for_prediction for link in self.links)
+        return linked or _predicts_itself(self.rule)
 
     @property
     def constant(self) -> bool:
@@ -77,8 +88,8 @@ class Optimizer:
         for group in self.groups:
             chosen(group.on, params, "Group")
         state = {}
-        for name, w in params.items():
-            for entry, value in self.rule.init(w).items():
+        for name, entries in self.rule.init_all(params).items():
+            for entry, value in entries.items():
                 if "." in entry:
                     raise ValueError(f"{type(self.rule).__name__}: state is named without dots, got {entry!r}")
                 state[f"rule.{name}.{entry}"] = value
@@ -143,7 +154,7 @@ class Optimizer:
         return new, {f"{key}.{entry}": value for key, part in parts.items() for entry, value in part.items()}
 
     def for_prediction(self, params: Arrays, state: Arrays) -> Arrays:
-        """The parameters to predict with: averages, where the chain keeps some.
+        """The parameters to predict with: averages, where the rule or the chain keeps some.
 
         Parameters
         ----------
@@ -157,9 +168,31 @@ class Optimizer:
         dict of arrays
             by name
         """
+        if _predicts_itself(self.rule):
+            by_name = _by_parameter(params, _part(state, "rule"))
+            params = {name: self.rule.for_prediction(w, by_name[name]) for name, w in params.items()}
         for key, link in self._named():
             params = link.for_prediction(params, _part(state, key))
         return params
+
+    def moved(self, params: Arrays, state: Arrays) -> Arrays:
+        """The state for parameters that are not those of the last update: set by hand, or those of an earlier epoch.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+        state : Arrays
+            of the last update
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
+        by_name = _by_parameter(params, _part(state, "rule"))
+        moved = {name: self.rule.moved(w, by_name[name]) for name, w in params.items()}
+        return state | {f"rule.{name}.{entry}": value for name, part in moved.items() for entry, value in part.items()}
 
     def fit(self, total_steps: int, steps_per_epoch: float) -> Optimizer:
         """The same for a run of this many calls: times in epochs and of the whole run are filled in.
@@ -221,12 +254,7 @@ class Optimizer:
         """The rule on each array, with the factors of its groups."""
         new: Arrays = {}
         new_state: Arrays = {}
-        by_name: dict[str, Arrays] = {name: {} for name in params}
-        for key, value in state.items():
-            name, entry = key.rsplit(".", 1)
-            if name not in by_name:
-                raise ValueError(f"the state is of other parameters: {key}")
-            by_name[name][entry] = value
+        by_name = _by_parameter(params, state)
         for name, w in params.items():
             by = factors(name, self.groups)
             mine = rule
@@ -356,6 +384,22 @@ def _scheduled(part: Any) -> dict[str, Schedule]:
 
 def _part(state: Arrays, key: str) -> Arrays:
     return {name[len(key) + 1 :]: value for name, value in state.items() if name.startswith(f"{key}.")}
+
+
+def _by_parameter(params: Arrays, state: Arrays) -> dict[str, Arrays]:
+    """The state of the rule, of each array: {"out.weight.m": ...} as {"out.weight": {"m": ...}}."""
+    by_name: dict[str, Arrays] = {name: {} for name in params}
+    for key, value in state.items():
+        name, entry = key.rsplit(".", 1)
+        if name not in by_name:
+            raise ValueError(f"the state is of other parameters: {key}")
+        by_name[name][entry] = value
+    return by_name
+
+
+def _predicts_itself(rule: Rule) -> bool:
+    """Does the rule keep an average to predict with?"""
+    return type(rule).for_prediction is not Rule.for_prediction
 
 
 def _select(due: Any, new: Arrays, old: Arrays) -> Arrays:

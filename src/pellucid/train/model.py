@@ -285,7 +285,8 @@ class Model:
             self.progress = None
             if last is not None:
                 raw = last.params if run.final is None and self.optimizer.averages else self.params
-                self.progress = Progress(last.rule, run.step, run.epoch, raw, self.params)
+                rule = last.rule if run.final is None else self.optimizer.moved(raw, last.rule)
+                self.progress = Progress(rule, run.step, run.epoch, raw, self.params)
         return run.history
 
     def new_run(self, plan: Plan, callbacks: Sequence[Callback] = (), progress: Progress | None = None) -> Run:
@@ -307,8 +308,11 @@ class Model:
         """
         params, rule, epoch, step = self.params, None, 0, 0
         if progress is not None:
-            params = progress.raw if progress.shown is self.params else self.params
             rule, epoch, step = progress.rule, progress.epoch, progress.step
+            if progress.shown is self.params:
+                params = progress.raw
+            else:
+                rule = self.optimizer.moved(params, rule)
         epochs = None if plan.epochs is None else plan.epochs + epoch
         steps = None if plan.steps is None else plan.steps + step
         per_epoch = plan.data.count(plan.batch_size)

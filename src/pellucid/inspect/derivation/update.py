@@ -82,7 +82,12 @@ def _parameter(page: Page, optimizer: Optimizer, name: str, symbol: str, seen: A
     rate = trace.numbers["lr"] * factors(name, optimizer.groups).lr
     if rate != trace.numbers["lr"]:
         equations.append(equation(LEARNING_RATE, number(rate, page.digits)))
-    states = {state_symbol(entry): trace.after.rule[f"rule.{name}.{entry}"] for entry in rule_now(page).init(old)}
+    states = {
+        state_symbol(entry): value
+        for path, value in trace.after.rule.items()
+        for owner, _, entry in (path.rpartition("."),)
+        if owner == f"rule.{name}"
+    }
     unknown: list[tuple[str, str]] = [(state, "") for state in (*states, symbol)]
     elsewhere = any(behind(link) for link in optimizer.links)  # then the rule's formula is not all
     for left, text in unknown if formulas is None else formulas:
@@ -124,7 +129,7 @@ def rule_now(page: Page) -> Rule:
 def rule_formulas(rule: Rule, weight: str, gradient: str) -> list[tuple[str, str]] | None:
     r"""What a rule does to its state and to a parameter, one after the other: read off its recorded graph.
 
-    Numbers are filled in. None where the formulas are too long to read.
+    Numbers are filled in. None where the formulas are too long to read, or where matrices go by others (Muon).
 
     >>> from pellucid.optim import Momentum
     >>> for symbol, formula in rule_formulas(Momentum(0.1, beta=0.9), "w", "g"):
@@ -133,6 +138,8 @@ def rule_formulas(rule: Rule, weight: str, gradient: str) -> list[tuple[str, str
     w <- w - \eta  \cdot v
     """
     entries = list(rule.init(np.zeros(())))
+    if entries != list(rule.init(np.zeros((1, 1)))):
+        return None
 
     def step(w: Any, g: Any, s: Any, lr: Any, t: Any) -> Any:
         new, state = rule.step(w, g, s, lr, t)

@@ -205,8 +205,8 @@ def without_decay(optimizer: Optimizer) -> Optimizer:
     """The same without weight decay."""
     links = tuple(link for link in optimizer.links if not isinstance(link, optim.WeightDecay))
     rule = optimizer.rule
-    if getattr(rule, "decay", 0.0) and isinstance(rule, optim.AdamW):
-        rule = replace(rule, decay=0.0)
+    if getattr(rule, "decay", 0.0):
+        rule = replace(rule, decay=0.0)  # type: ignore[call-arg]
     return replace(optimizer, rule=rule, links=links)
 
 

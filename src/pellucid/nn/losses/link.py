@@ -158,7 +158,7 @@ class Link:
         # small ones from the scores, so that none is -inf; large ones by the probability, so that ties stay ties
         return np.where(likely > 0.5, np.log(np.maximum(likely, 0.5)), exact.log(_both_sides(scores)))
 
-    def pooled(self, scores: Any) -> Any:
+    def pooled(self, scores: Any, shares: Any = None) -> Any:
         """The scores whose prediction is the mean of all members' predictions.
 
         So it is for the links of the losses; for a function of one's own it is the mean of the scores.
@@ -167,6 +167,8 @@ class Link:
         ----------
         scores : array of shape (n, members, k)
             of members
+        shares : array of shape (members,)
+            how much each member counts; they add up to 1. None: all the same
 
         Returns
         -------
@@ -179,14 +181,18 @@ class Link:
         >>> bool(np.isclose(SIGMOID(pooled)[0, 0], (SIGMOID(-1.0) + SIGMOID(4.0)) / 2))
         True
         """
+        count = scores.shape[1]
+        each = np.full(count, 1 / count) if shares is None else np.asarray(shares)
+        logs = np.log(each).astype(scores.dtype)[:, None]
         exact = self._exact(scores) if self.kind.gives_probabilities else None
         if exact is _APART:  # log p̄ - log (1 - p̄): no digits are lost near 0 and 1
-            return logsumexp(exact.log(scores), axis=1) - logsumexp(exact.log(-scores), axis=1)
+            return logsumexp(exact.log(scores) + logs, axis=1) - logsumexp(exact.log(-scores) + logs, axis=1)
         if exact is _SHARED:
-            return logsumexp(exact.log(scores), axis=1) - float(np.log(scores.shape[1]))
+            return logsumexp(exact.log(scores) + logs, axis=1)
         if self.function in (bounded_exp, np.exp):
-            return logsumexp(scores, axis=1) - float(np.log(scores.shape[1]))
-        return np.mean(self.function(scores) if self.idempotent else scores, axis=1)
+            return logsumexp(scores + logs, axis=1)
+        weighted = each.astype(scores.dtype)[:, None] * (self.function(scores) if self.idempotent else scores)
+        return np.sum(weighted, axis=1)
 
     def _exact(self, scores: Any) -> Formula | None:
         """What is computed from the scores themselves; None for a function of one's own."""

@@ -1,1 +1,1 @@
-"""Update rules: what one is, descent, adaptive rules, Adam's family, scikit-learn's, and the table of all."""
+"""Update rules: what one is, all of them by what they do (descent, Adam's family, Muon, ...), and their table."""

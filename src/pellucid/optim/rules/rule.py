@@ -64,6 +64,21 @@ class Rule(Record, ABC):
             by name
         """
 
+    def init_all(self, params: Arrays) -> dict[str, Arrays]:
+        """The state of all arrays: `init` of each. A rule that goes by their names or order decides here.
+
+        Parameters
+        ----------
+        params : Arrays
+            arrays by name
+
+        Returns
+        -------
+        dict of dicts of arrays
+            the state by name of the parameter
+        """
+        return {name: self.init(w) for name, w in params.items()}
+
     @abstractmethod
     def step(self, w: Array, g: Array, s: Arrays, lr: Any, t: Any) -> tuple[Array, Arrays]:
         """One step of one parameter array.
@@ -86,6 +101,40 @@ class Rule(Record, ABC):
         tuple
             new array, new state
         """
+
+    def for_prediction(self, w: Array, s: Arrays) -> Array:
+        """The array to predict with: itself, or an average that the rule keeps.
+
+        Parameters
+        ----------
+        w : Array
+            the array
+        s : Arrays
+            its state
+
+        Returns
+        -------
+        array
+            like w
+        """
+        return w
+
+    def moved(self, w: Array, s: Arrays) -> Arrays:
+        """The state for an array that somebody else has put elsewhere: what the rule knows of places begins there.
+
+        Parameters
+        ----------
+        w : Array
+            the array
+        s : Arrays
+            the state so far
+
+        Returns
+        -------
+        dict of arrays
+            by name
+        """
+        return s
 
 
 def zeros(w: Array, *names: str) -> Arrays:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.optim.rules import adam, adaptive, descent, momentum, sklearn
+from pellucid.optim.rules import adam, adaptive, descent, momentum, muon, schedule_free, sklearn
 from pellucid.optim.rules.rule import Rule
 
 RULES: dict[str, type[Rule]] = {
@@ -22,6 +22,8 @@ RULES: dict[str, type[Rule]] = {
     "amsgrad": adam.AMSGrad,
     "nadam": adam.NAdam,
     "radam": adam.RAdam,
+    "schedule_free_adamw": schedule_free.ScheduleFreeAdamW,
+    "muon": muon.Muon,
     "sklearn_sgd": sklearn.SklearnSGD,
     "sklearn_adam": sklearn.SklearnAdam,
 }
