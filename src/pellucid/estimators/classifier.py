@@ -83,7 +83,7 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
             classes; for several labels zeros and ones, (n, labels)
         """
         scores = self.logits(X)
-        if not has_probabilities(self):
+        if not hasattr(self, "predict_proba"):
             return self.fitted.target.decode(scores)
         return classes_of(self.fitted).chosen(self._likely(scores))
 
