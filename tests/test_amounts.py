@@ -65,6 +65,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "Members": {"members": 2},
     "OneCycle": {"peak": 1.0},
     "Periodic": {"columns": 1},
+    "PiecewiseLinear": {"columns": 1},
     "Polynomial": {"start": 1.0},
     "Step": {"start": 1.0, "every": 1},
     "Warmup": {"steps": 3, "then": 0.1},
@@ -178,6 +179,7 @@ def of_estimators():
         "embeddings",
         "embedding_dim",
         "periodic",
+        "piecewise",
         "members",
     ):
         yield "Network", key, lambda v, key=key: with_settings(estimators.NetworkSettings(**{key: v}))

@@ -40,6 +40,7 @@ def classifier(**more):
 
 def regressor(**more):
     settings = {"hidden_layer_sizes": (16, 8), "max_iter": 20, "learning_rate_init": 0.02, "random_state": 0}
+    settings |= {"batch_size": 20}
     return MLPRegressor(**(settings | {"tol": 0.0, "network": NetworkSettings(members=K)} | more))
 
 

@@ -73,6 +73,7 @@ LAYERS: dict[str, list[nn.Layer]] = {
     "Embed": [nn.Embed((3,)), nn.Embed((2, 5), (1, 4), init="lecun")],
     "Members": [nn.Members(3), nn.Members(2, init=nn.normal(0.5))],
     "Heads": [nn.Heads(2, 1), nn.Heads(2, 5, init="he", bias=None, scaling="ntk")],  # five rows come
+    "PiecewiseLinear": [nn.PiecewiseLinear(2), nn.PiecewiseLinear(3, 8, 2)],
     "Periodic": [nn.Periodic(2), nn.Periodic(3, 8, 2, sigma=0.5)],
     "Sequential": [nn.Sequential(("a", nn.Dense(4)), "relu", nn.Sequential(nn.Dense(2), nn.Tanh()))],
     "Residual": [nn.Residual(nn.Sequential(nn.Dense(4), "gelu"))],

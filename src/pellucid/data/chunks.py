@@ -13,6 +13,17 @@ CHUNK = 8192
 """Rows of a part, at most."""
 
 
+def spaced(X: Any, most: int) -> Any:
+    """So many rows at most, evenly spaced.
+
+    >>> spaced(np.arange(10), 4).tolist()
+    [0, 3, 6, 9]
+    """
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    step = max(-(-(len(X) if isinstance(X, list) else X.shape[0]) // most), 1)
+    return X.iloc[::step] if hasattr(X, "iloc") else X[::step]
+
+
 def input_chunks(X: Any, dtype: Any) -> Iterator[Any]:
     """Arrays of floats, checked, of an array, a data frame, lists of rows, or a sparse matrix.
 

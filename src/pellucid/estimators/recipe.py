@@ -208,6 +208,8 @@ def network_of(
     ahead: list[tuple[str, nn.Layer]] = []
     if settings.embeddings:
         ahead.append(("input.embed", nn.Embed(tuple(settings.embeddings), _plain(settings.embedding_dim))))
+    if settings.piecewise:
+        ahead.append(("input.piecewise", nn.PiecewiseLinear(settings.piecewise)))
     if settings.periodic:
         ahead.append(("input.periodic", nn.Periodic(settings.periodic)))
     if settings.input_scale:

@@ -60,6 +60,9 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
         doc="how many numbers such a vector has",
     )
     periodic: int = parameter(default=0, doc="so many first columns get learned waves beside them")
+    piecewise: int = parameter(
+        default=0, doc="so many first columns get learned piecewise-linear functions beside them"
+    )
     members: int = parameter(
         default=1,
         condition=WHOLE,

@@ -52,6 +52,8 @@ def fit(
     if isinstance(held, float):
         rows, held = divided(rows, recipe, held, rng)
     model, curves = previous.model, previous.curves
+    if not previous.epochs:
+        model.learn_edges(rows.X)
     if not (incremental and goes_on):
         model.penalty = recipe.penalty_for(rows.total)
     if not goes_on:

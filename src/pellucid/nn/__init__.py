@@ -38,6 +38,7 @@ from pellucid.nn.dimensions import summary as summary
 from pellucid.nn.initialisers.data_dependent import data_dependent as data_dependent
 from pellucid.nn.initialisers.data_dependent import lsuv as lsuv
 from pellucid.nn.initialisers.data_dependent import population_statistics as population_statistics
+from pellucid.nn.initialisers.data_dependent import quantile_edges as quantile_edges
 from pellucid.nn.initialisers.data_dependent import statistics_gap as statistics_gap
 from pellucid.nn.initialisers.initializer import INITIALIZERS as INITIALIZERS
 from pellucid.nn.initialisers.initializer import Initializer as Initializer
@@ -71,6 +72,7 @@ from pellucid.nn.layers.normalization import LayerNorm as LayerNorm
 from pellucid.nn.layers.normalization import RMSNorm as RMSNorm
 from pellucid.nn.layers.normalization import standardize as standardize
 from pellucid.nn.layers.periodic import Periodic as Periodic
+from pellucid.nn.layers.piecewise import PiecewiseLinear as PiecewiseLinear
 from pellucid.nn.losses.link import LINKS as LINKS
 from pellucid.nn.losses.link import Link as Link
 from pellucid.nn.losses.link import LinkKind as LinkKind

@@ -23,7 +23,8 @@ from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
-from pellucid.nn.layers.layer import sample_shape
+from pellucid.nn.initialisers.data_dependent import piecewise_layers, quantile_edges
+from pellucid.nn.layers.layer import Variables, sample_shape
 from pellucid.nn.penalties import PerRow
 from pellucid.optim import Schedule
 from pellucid.optim import optimizer as find_optimizer
@@ -38,6 +39,9 @@ from pellucid.train.loop.step import Snapshot, Trainer, mean_names
 from pellucid.train.loop.steps import NumpySteps, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
+
+SEEN = 20_000
+"""Rows, at most, that edges are learned from."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,8 @@ class Model:
         Parameters
         ----------
         features : int | tuple | array
-            the number of features, the shape of a sample, or data to take it from
+            the number of features, the shape of a sample, or data to take it from (and the edges of
+            `nn.PiecewiseLinear`)
         seed : int
             of the random numbers
 
@@ -176,7 +181,22 @@ class Model:
         shape = sample_shape(features)
         self.params, self.state = self.net.initialize(shape, seed=seed, dtype=self.dtype)
         self.features = shape
+        if not isinstance(features, tuple | int | np.integer):
+            self.learn_edges(features)
         return self
+
+    def learn_edges(self, X: Any) -> None:
+        """Put the edges of `nn.PiecewiseLinear` where the quantiles of these rows are; other layers have none.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            rows to be trained on
+        """
+        if not piecewise_layers(self.net):
+            return
+        some = np.concatenate(list(chunks.input_chunks(chunks.spaced(X, SEEN), self.dtype)))
+        self.state = quantile_edges(self.net, Variables(self.params, self.state), some).state
 
     def fit(
         self,

@@ -1,4 +1,4 @@
-"""What needs data: starting values that give every layer unit variance, and batch statistics of a whole data set."""
+"""What needs data: starting values that give every layer unit variance, edges of bins, and batch statistics."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from pellucid.errors import ShapeError
 from pellucid.nn.initialisers.initializer import orthogonal
 from pellucid.nn.layers.layer import Layer, Variables
+from pellucid.nn.layers.piecewise import PiecewiseLinear
 
 
 def data_dependent(net: Layer, variables: Variables, X: Any) -> Variables:
@@ -111,6 +112,51 @@ def lsuv(
                 stacklevel=2,
             )
     return Variables(params, variables.state)
+
+
+def quantile_edges(net: Layer, variables: Variables, X: Any) -> Variables:
+    """Bins of every `PiecewiseLinear` that hold equally many of these rows. A network without one stays as it is.
+
+    Equal edges are one edge, and bins of a tiny width are joined to their neighbours: a column of few values has few
+    bins, a constant one none.
+
+    Parameters
+    ----------
+    net : Layer
+        a network
+    variables : Variables
+        what `net.initialize` gives
+    X : array of shape (n, features)
+        rows
+
+    Returns
+    -------
+    Variables
+        new ones
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import nn
+    >>> net = nn.Sequential(("bins", nn.PiecewiseLinear(1, bins=4)), nn.Dense(1))
+    >>> X = np.arange(9.0)[:, None] ** 2
+    >>> nn.quantile_edges(net, net.initialize(1), X).state["bins.start"].tolist()
+    [[0.0, 4.0, 16.0, 36.0]]
+    """
+    state = dict(variables.state)
+    for name, layer in piecewise_layers(net):
+        taps: dict[str, Any] = {}
+        net.apply(variables.params, X, state, taps=taps)
+        for key, value in layer.quantile_bins(taps[_key(name, "input")]).items():
+            state[_key(name, key)] = value.astype(state[_key(name, key)].dtype)
+    return Variables(variables.params, state)
+
+
+def piecewise_layers(net: Layer, path: str = "") -> list[tuple[str, PiecewiseLinear]]:
+    """Those of a network, by name, from the input on."""
+    if isinstance(net, PiecewiseLinear):
+        return [(path, net)]
+    return [one for name, child in net.children for one in piecewise_layers(child, f"{path}.{name}" if path else name)]
 
 
 def population_statistics(net: Layer, variables: Variables, batches: Iterable[Any]) -> Variables:
