@@ -42,8 +42,8 @@ class Fitted:
         return np.asarray(self.model.scores(X))
 
     def parts(self, X: Matrix) -> list[Array]:
-        """Dense parts of bounded size, in the network's precision."""
-        return list(input_chunks(X, self.model.dtype))
+        """Parts of bounded size, in the network's precision; sparse ones where it takes such rows."""
+        return list(input_chunks(X, self.model.dtype, sparse=self.model.net.takes_sparse))
 
     # layers
 
