@@ -13,8 +13,6 @@ from pellucid.graph.core.spec import Spec, format_shape, promote
 
 
 def _product_shape(entries: Spec, rows: Spec, columns: Spec, b: Spec, *, count: Size) -> Spec:
-    if b.ndim != 2:
-        raise ShapeError(f"sparse_matmul: a sparse matrix @ {format_shape(b.shape)}: the second is to be a matrix")
     return Spec((count, b.shape[1]), promote([entries, b]))
 
 
@@ -74,10 +72,10 @@ class SparseMatrix(NamedTuple):
         return self.entries.dtype
 
     def __matmul__(self, b: Any) -> Any:
-        if self.shape[1] != b.shape[0]:
+        if len(b.shape) != 2 or self.shape[1] != b.shape[0]:
             raise ShapeError(
-                f"sparse_matmul: shapes {format_shape(self.shape)} @ {format_shape(b.shape)} do not fit: the last size "
-                "of the first must equal the first of the second"
+                f"a sparse matrix {format_shape(self.shape)} @ {format_shape(b.shape)} do not fit: the second must be a "
+                f"matrix of {self.shape[1]} rows"
             )
         return sparse_matmul(self.entries, self.rows, self.columns, b, count=self.shape[0])
 

@@ -143,6 +143,7 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
         return run.steps
     from pellucid.engine.native.fallback import numpy_seconds, tell
     from pellucid.engine.native.lower import CannotCompile
+    from pellucid.engine.native.work import compiled_seconds
     from pellucid.train.loop.native_steps import NativeSteps, graph_of
     from pellucid.train.loop.native_stream_steps import LateSteps, NativeStreamSteps
 
@@ -150,8 +151,11 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
     if engine == "auto":
         example = run.plan.data.example
         rows = len(example) if streamed else min(run.plan.batch_size, len(example))
-        entries = example.X.nnz * rows // len(example) if example.sparse else 0
-        each = STEP + numpy_seconds(graph_of(run, example), {"n": rows, "m": entries})
+        graph = graph_of(run, example)
+        if example.sparse:  # what counts is the update of a large weight, and that is limited by memory
+            each = STEP + compiled_seconds(graph, {"n": rows, "m": example.X.nnz * rows // len(example)})
+        else:
+            each = STEP + numpy_seconds(graph, {"n": rows})
         if run.total is not None and run.total * each < pays:
             return run.steps
         later = math.ceil(pays / each) if run.total is None and streamed else 0
