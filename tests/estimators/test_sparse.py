@@ -1,4 +1,4 @@
-"""Sparse rows stay sparse, and give what dense ones give: networks, rules, weights, stopping, files, kinds of matrices."""
+"""Sparse rows stay sparse, and give what dense ones give: networks, weights, stopping, files, kinds of matrices."""
 
 from __future__ import annotations
 
@@ -249,21 +249,19 @@ def test_rows_are_looked_at_and_layers_seen(never_dense: Any, monkeypatch: Any) 
 
 def test_deviations_by_dropout(never_dense: Any) -> None:
     full, thin = (small(MLPRegressor, dropout=0.2).fit(rows, NUMBERS) for rows in (X, THIN))
-    for mine, other in zip(
-        full.predict(X, return_std=True), thin.predict(THIN, return_std=True), strict=True
-    ):
+    for mine, other in zip(full.predict(X, return_std=True), thin.predict(THIN, return_std=True), strict=True):
         assert_allclose(mine, other, rtol=1e-6)
 
 
 def test_ensembles(never_dense: Any) -> None:
     full, thin = (
-        BaggedMLPClassifier(small(MLPClassifier), 2, random_state=0, method="folds").fit(rows, CLASSES) for rows in (X, THIN)
+        BaggedMLPClassifier(small(MLPClassifier), 2, random_state=0, method="folds").fit(rows, CLASSES)
+        for rows in (X, THIN)
     )
     assert_allclose(full.predict_proba(X), thin.predict_proba(THIN), rtol=1e-6)
 
 
 def test_numbers_that_are_none_are_named(never_dense: Any) -> None:
-    clf = small(MLPClassifier).fit(THIN, CLASSES)
     holes = THIN.copy()
     holes.data[holes.indptr[5]] = np.nan
     with pytest.raises(ValueError, match="row 5"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -45,7 +47,7 @@ def test_training(engine, validation):
 
 
 def test_gradients_seen_by_a_callback():
-    seen = {}
+    seen: dict[int, list[Any]] = {}
 
     class Note(train.Callback):
         def on_gradients(self, run, gradients):
@@ -94,16 +96,16 @@ def test_which_networks_take_sparse_rows():
         def __call__(self, p, x, ctx):
             return super().__call__(p, np.sin(x), ctx)
 
-    for net in (nn.Dense(2), nn.mlp((3,), 1, norm="batch"), nn.Sequential(nn.Sequential(nn.Maxout(2)), nn.Dense(1))):
-        assert net.takes_sparse
-    for net in (
+    nested = nn.Sequential(nn.Sequential(nn.Maxout(2)), nn.Dense(1))
+    assert all(net.takes_sparse for net in (nn.Dense(2), nn.mlp((3,), 1, norm="batch"), nested))
+    others: list[nn.Layer] = [
         nn.mlp((3,), 1, input_dropout=0.1),
         nn.Residual(nn.Dense(3)),
         nn.Sequential(nn.BatchNorm(), nn.Dense(1)),
         nn.Sequential("relu", nn.Dense(1)),
         Own(3),
-    ):
-        assert not net.takes_sparse
+    ]
+    assert not any(net.takes_sparse for net in others)
 
 
 # the product

@@ -81,7 +81,7 @@ def refuse_containers(X: Any, who: str = "X") -> None:
     if isinstance(X, str | bytes | set | frozenset):
         raise TypeError(f"{who} is a {type(X).__name__}: give an array (n, features), a data frame, or lists of rows")
     if hasattr(X, "tocsr") and hasattr(X, "toarray"):
-        raise TypeError(f"{who} is a sparse matrix: give {who}.toarray(), or batches. A network that begins with Dense takes it as it is")
+        raise TypeError(f"{who} is a sparse matrix: give X.toarray(), or batches; MLPClassifier takes it as it is")
 
 
 def refuse_other_than_numbers(X: Any, who: str = "X") -> None:

@@ -39,7 +39,7 @@ def too_large(X: Any, dtype: Any) -> bool:
 
 def dense_bytes(X: Any, dtype: Any) -> int:
     """The memory of the matrix as an array."""
-    return int(X.shape[0]) * int(X.shape[1]) * np.dtype(dtype).itemsize
+    return int(X.shape[0]) * int(X.shape[1]) * int(np.dtype(dtype).itemsize)
 
 
 def better_sparse(X: Any, dtype: Any, batch: int, units: int) -> bool:
@@ -50,7 +50,8 @@ def better_sparse(X: Any, dtype: Any, batch: int, units: int) -> bool:
     """
     share = batch / max(int(X.shape[0]), 1)  # of the rows, in a step
     products = 2 * share * units  # one forward, one for the gradient
-    return dense_bytes(X, dtype) > LARGE or STEP + products * ENTRY * X.nnz < products * PLACE * np.prod(X.shape)
+    places = int(X.shape[0]) * int(X.shape[1])
+    return dense_bytes(X, dtype) > LARGE or bool(STEP + products * ENTRY * X.nnz < products * PLACE * places)
 
 
 def sparse_inputs(X: Any, dtype: Any, first: int = 0) -> Any:

@@ -196,8 +196,10 @@ def _inputs(X: Matrix, model: Model, batch: int) -> Matrix:
         return X
     if model.net.takes_sparse:
         weight = next(iter(model.params.values()))  # the first layer's, which X is multiplied by
-        return X.tocsr() if better_sparse(X, model.dtype, batch, weight.shape[1]) else dense(X)
-    return X.tocsr() if too_large(X, model.dtype) else dense(X)
+        stays = better_sparse(X, model.dtype, batch, weight.shape[1])
+    else:
+        stays = too_large(X, model.dtype)
+    return X if stays else dense(X)
 
 
 def _batch_size(recipe: Recipe, rows: int) -> int:

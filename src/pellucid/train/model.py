@@ -207,7 +207,8 @@ class Model:
         Parameters
         ----------
         X : array of shape (n, features)
-            array, data frame or sparse matrix; or an iterable of batches (X, y) or (X, y, weights)
+            array, data frame, or a sparse matrix where `net.takes_sparse`; or an iterable of batches (X, y) or
+            (X, y, weights)
         y : array of shape (n,) or (n, outputs)
             the target; None where X is an iterable of batches
         epochs : int | None

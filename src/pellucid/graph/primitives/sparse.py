@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import Dim, Size
-from pellucid.graph.core.primitive import fit, primitive
+from pellucid.graph.core.primitive import Primitive, fit, primitive
 from pellucid.graph.core.spec import Spec, format_shape, promote
 
 
@@ -31,7 +31,7 @@ def _by_matrix(d: Any, y: Any, entries: Any, rows: Any, columns: Any, b: Any, *,
     return fit(sparse_matmul(entries, columns, rows, d, count=b.shape[0]), b)
 
 
-sparse_matmul = primitive(
+sparse_matmul: Primitive = primitive(
     "sparse_matmul",
     _product,
     shape=_product_shape,
@@ -74,8 +74,8 @@ class SparseMatrix(NamedTuple):
     def __matmul__(self, b: Any) -> Any:
         if len(b.shape) != 2 or self.shape[1] != b.shape[0]:
             raise ShapeError(
-                f"a sparse matrix {format_shape(self.shape)} @ {format_shape(b.shape)} do not fit: the second must be a "
-                f"matrix of {self.shape[1]} rows"
+                f"a sparse matrix {format_shape(self.shape)} @ {format_shape(b.shape)} do not fit: the second must be "
+                f"a matrix of {self.shape[1]} rows"
             )
         return sparse_matmul(self.entries, self.rows, self.columns, b, count=self.shape[0])
 
