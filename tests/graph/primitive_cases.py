@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special as sp
 
 import pellucid as pel
+import pellucid.graph.primitives.sparse
 import pellucid.graph.primitives.special
 import pellucid.graph.primitives.statistics
 from pellucid.graph.core.dims import Dim, resolve
@@ -73,6 +74,12 @@ def products_of_columns() -> Any:
 
 def likeness_by_numpy(products: Any) -> Any:
     return np.array([np.trace(products) ** 2 / np.sum(products**2), 0, 1, 0, 3, 4])
+
+
+def sparse_by_numpy(entries: Any, rows: Any, columns: Any, b: Any, *, count: int) -> Any:
+    matrix = np.zeros((count, b.shape[0]), entries.dtype)
+    np.add.at(matrix, (rows, columns), entries)
+    return matrix @ b
 
 
 def integers(*shape: int) -> Any:
@@ -416,6 +423,16 @@ CASES: dict[str, list[Case]] = {
         Case(_one_hot, (np.array(1),), {"classes": 2, "dtype": np.dtype(float)}),
     ],
     # products
+    "sparse_matmul": [
+        Case(
+            sparse_by_numpy,
+            (real(ROWS), np.array([3, 0, 3]), np.array([1, 4, 0]), real(5, 2)),
+            {"count": 4},
+            open=(0, 1, 2),
+        ),
+        Case(sparse_by_numpy, (real(3), np.array([2, 2, 2]), np.array([0, 1, 0]), real(2, 3)), {"count": 3}),
+        Case(sparse_by_numpy, (real(0), np.zeros(0, int), np.zeros(0, int), real(5, 2)), {"count": 2}),
+    ],
     "matmul": [
         *matmul(
             ((2,), (2,)),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.inputs import as_inputs, refuse_containers
+from pellucid.data.sparse import is_sparse, sparse_inputs
 
 CHUNK = 8192
 """Rows of a part, at most."""
@@ -24,17 +25,17 @@ def spaced(X: Any, most: int) -> Any:
     return X.iloc[::step] if hasattr(X, "iloc") else X[::step]
 
 
-def input_chunks(X: Any, dtype: Any) -> Iterator[Any]:
+def input_chunks(X: Any, dtype: Any, *, sparse: bool = False) -> Iterator[Any]:
     """Arrays of floats, checked, of an array, a data frame, lists of rows, or a sparse matrix.
 
-    They are converted part by part: a memory-mapped array stays on disk, a sparse matrix sparse. Of no rows there is
-    one part.
+    They are converted part by part: a memory-mapped array stays on disk, a sparse matrix sparse. With `sparse` its
+    parts are sparse, too. Of no rows there is one part.
 
     >>> [part.shape for part in input_chunks(np.ones((10_000, 2)), np.float32)]
     [(8192, 2), (1808, 2)]
     """
-    sparse = hasattr(X, "tocsr") and hasattr(X, "toarray")
-    if sparse:
+    compressed = is_sparse(X)
+    if compressed:
         X = X.tocsr()
     else:
         refuse_containers(X)
@@ -43,4 +44,7 @@ def input_chunks(X: Any, dtype: Any) -> Iterator[Any]:
     for first in range(0, max(count, 1), CHUNK):
         rows = slice(first, first + CHUNK)
         part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-        yield as_inputs(part.toarray() if sparse else part, dtype, first)
+        if compressed and sparse:
+            yield sparse_inputs(part, dtype, first)
+        else:
+            yield as_inputs(part.toarray() if compressed else part, dtype, first)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.data.inputs import as_inputs, refuse_containers
 from pellucid.data.rows import Rows, prepared_rows
+from pellucid.data.sparse import is_sparse, sparse_inputs
 from pellucid.data.splits import split_rows
 from pellucid.data.streams import Stream, first_of, is_stream, parts_of
 from pellucid.data.weights import class_weights
@@ -29,13 +30,20 @@ def training_data(
     stratify: bool,
     seed: int,
     several: bool,
+    sparse: bool = False,
 ) -> tuple[Rows | Stream, Rows | None]:
     """Rows (or batches from outside) to train on, and rows to check by, or None; every X is looked at once.
 
     `outputs_for(inputs)` says how many outputs the network has for such inputs (n, ...), and raises where they are not
-    for it. `stratify` splits so that the classes keep their shares; `several` epochs read a stream more than once.
+    for it. `stratify` splits so that the classes keep their shares; `several` epochs read a stream more than once. With
+    `sparse` the network takes sparse rows, and a sparse matrix stays one.
     """
-    refuse_containers(X)
+
+    def inputs_of(X: Any) -> Any:
+        return sparse_inputs(X, dtype) if sparse and is_sparse(X) else as_inputs(X, dtype)
+
+    if not (sparse and is_sparse(X)):
+        refuse_containers(X)
     data: Rows | Stream
     held = validation
     if is_stream(X):
@@ -52,7 +60,7 @@ def training_data(
     else:
         if y is None:
             raise TypeError("fit needs y: model.fit(X, y), or batches (X, y)")
-        inputs = as_inputs(X, dtype)
+        inputs = inputs_of(X)
         if validation is not None and not isinstance(validation, tuple):
             by_class = stratify and np.ndim(y) == 1
             (inputs, y, weights), held = split_rows(validation, inputs, y, weights, stratify=by_class, seed=seed)
@@ -64,7 +72,7 @@ def training_data(
         return data, None
     inputs, y, weights = (*held, None)[:3]
     if held is validation:  # else a part of X
-        inputs = as_inputs(inputs, dtype)
+        inputs = inputs_of(inputs)
     return data, prepared_rows(inputs, y, weights, loss, outputs_for(inputs), dtype)
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pellucid.data import chunks
 from pellucid.data.inputs import as_inputs, refuse_containers
+from pellucid.data.sparse import dense, is_sparse, sparse_inputs
 from pellucid.data.splits import evenly
 from pellucid.data.weights import in_reach
 from pellucid.errors import DataWarning, ShapeError
+from pellucid.graph.primitives.sparse import SparseMatrix
 from pellucid.nn.losses.loss import Loss, sample_weights
 from pellucid.notices import notice
 
@@ -26,6 +28,7 @@ from pellucid.notices import notice
 class Rows:
     """Rows in memory, a data set or a batch of one: inputs, targets prepared for the loss, weights or None.
 
+    Inputs are an array, or a sparse matrix (a `csr_array` of SciPy's) where the network takes such rows.
     The weights are in some `unit` (1 for those of the user). All batches of a data set share it, so in a mean over them
     it does not count.
     """
@@ -36,7 +39,7 @@ class Rows:
     unit: float = 1.0
 
     def __len__(self) -> int:
-        return len(self.X)
+        return int(self.X.shape[0])
 
     @property
     def example(self) -> Rows:
@@ -45,8 +48,18 @@ class Rows:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """X, y and the weights, where there are any."""
-        return tuple(a for a in (self.X, self.y, self.weights) if a is not None)
+        """X, y and the weights, where there are any: arguments of a graph."""
+        X = SparseMatrix.of(self.X) if self.sparse else self.X
+        return tuple(a for a in (X, self.y, self.weights) if a is not None)
+
+    @property
+    def sparse(self) -> bool:
+        """Are the inputs a sparse matrix?"""
+        return is_sparse(self.X)
+
+    def dense(self) -> Rows:
+        """The same with an array of inputs."""
+        return replace(self, X=dense(self.X))
 
     @property
     def weight(self) -> float:
@@ -67,7 +80,8 @@ class Rows:
     def checksum(self) -> str:
         """Which data these are."""
         total = 0
-        for array in (self.X, self.y, self.weights):
+        X = (self.X.data, self.X.indices, self.X.indptr) if self.sparse else (self.X,)
+        for array in (*X, self.y, self.weights):
             total = zlib.crc32(b"" if array is None else np.ascontiguousarray(array).view(np.uint8).data, total)
         return f"{len(self)} rows, {total:08x}"
 
@@ -89,25 +103,37 @@ class Rows:
         return np.random.default_rng([seed, epoch]).permutation(len(self))
 
 
-def rows_of(X: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False) -> Rows:
-    """Arrays checked and prepared, once. The weights of a `part` of the rows may all be 0."""
-    return prepared_rows(as_inputs(X, dtype), y, weights, loss, outputs, dtype, part=part)
+def rows_of(
+    X: Any,
+    y: Any,
+    weights: Any,
+    loss: Loss,
+    outputs: int | None,
+    dtype: Any,
+    *,
+    part: bool = False,
+    sparse: bool = False,
+) -> Rows:
+    """Arrays checked and prepared, once. The weights of a `part` of the rows may all be 0; X may be `sparse`."""
+    inputs = sparse_inputs(X, dtype) if sparse and is_sparse(X) else as_inputs(X, dtype)
+    return prepared_rows(inputs, y, weights, loss, outputs, dtype, part=part)
 
 
 def prepared_rows(
     inputs: Any, y: Any, weights: Any, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False
 ) -> Rows:
     """The same, of inputs that `as_inputs` has looked at."""
-    if not len(inputs):
+    count = int(inputs.shape[0])
+    if not count:
         raise ShapeError("there are no rows to learn from: X is empty")
     refuse_containers(y, "y")
     target = loss.prepare(y.to_numpy() if hasattr(y, "to_numpy") else y, outputs)
-    if len(target) != len(inputs):
-        raise ShapeError(f"X has {len(inputs)} rows and y has {len(target)}: they must be the same samples")
+    if len(target) != count:
+        raise ShapeError(f"X has {count} rows and y has {len(target)}: they must be the same samples")
     _refuse_too_large(target, dtype)
     if weights is None:
         return Rows(inputs, target)
-    return Rows(inputs, target, *in_reach(sample_weights(weights, len(inputs), part=part), dtype))
+    return Rows(inputs, target, *in_reach(sample_weights(weights, count, part=part), dtype))
 
 
 def _refuse_too_large(target: Any, dtype: Any) -> None:

@@ -30,6 +30,6 @@ class Samples:
         """Some of them, by number."""
         return Samples(self.X[rows], self.target[rows], None if self.weights is None else self.weights[rows])
 
-    def dense(self) -> tuple[Array, Array, Array | None]:
-        """X as an array, the target, the weights."""
-        return dense(self.X), self.target, self.weights
+    def arrays(self, *, sparse: bool) -> tuple[Matrix, Array, Array | None]:
+        """X, the target, the weights. A sparse X stays one if it may be `sparse`."""
+        return self.X if sparse else dense(self.X), self.target, self.weights

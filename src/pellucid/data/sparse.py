@@ -1,4 +1,4 @@
-"""Rows of dense and sparse matrices: parts of bounded size, shuffled batches."""
+"""Rows of sparse matrices: as a network takes them, sparse or dense; shuffled batches that become dense one by one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid.data.inputs import PLAIN, all_finite, as_inputs
+
 MOST = 1 << 30
-"""Bytes up to which a sparse matrix is trained on as a dense one."""
+"""Bytes up to which a sparse matrix is trained on as a dense one, where it cannot stay sparse."""
+
+LARGE = 1 << 26
+"""Bytes from which it stays sparse wherever it can."""
+
+STEP = 1e-3
+"""Seconds that a step takes beside its products, if it is not compiled; with sparse rows it is not."""
+
+ENTRY, PLACE = 1.6e-10, 6.5e-11
+"""Seconds for a multiplication and an addition: of an entry of a sparse matrix, and of any place of a dense one."""
 
 
 def is_sparse(X: Any) -> bool:
@@ -23,7 +34,41 @@ def dense(X: Any) -> Any:
 
 def too_large(X: Any, dtype: Any) -> bool:
     """Would it take too much memory as an array?"""
-    return bool(X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > MOST)
+    return dense_bytes(X, dtype) > MOST
+
+
+def dense_bytes(X: Any, dtype: Any) -> int:
+    """The memory of the matrix as an array."""
+    return int(X.shape[0]) * int(X.shape[1]) * int(np.dtype(dtype).itemsize)
+
+
+def better_sparse(X: Any, dtype: Any, batch: int, units: int) -> bool:
+    """Is a sparse matrix better trained on as it is? `units` are the columns of the weight that it is multiplied by.
+
+    A small one with few columns is not: its products are nothing, and dense rows have compiled steps. Sizes decide, so
+    that the same call gives the same bits.
+    """
+    share = batch / max(int(X.shape[0]), 1)  # of the rows, in a step
+    products = 2 * share * units  # one forward, one for the gradient
+    places = int(X.shape[0]) * int(X.shape[1])
+    return dense_bytes(X, dtype) > LARGE or bool(STEP + products * ENTRY * X.nnz < products * PLACE * places)
+
+
+def sparse_inputs(X: Any, dtype: Any, first: int = 0) -> Any:
+    """A sparse matrix of floats (n, features) with compressed rows; `first` is the number of its first row.
+
+    What a network cannot take is the error that it is for an array.
+    """
+    if X.ndim != 2 or X.dtype.kind not in PLAIN:
+        as_inputs(X.toarray() if X.ndim != 2 else X.tocsr()[:1].toarray(), dtype, first)
+    rows = sparse.csr_array(X)
+    with np.errstate(over="ignore"):  # what becomes infinite is looked for below
+        floats = rows.astype(dtype, copy=False)
+    if not all_finite(floats.data):
+        entry = np.flatnonzero(~np.isfinite(floats.data))[0]
+        row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+        as_inputs(rows[row : row + 1].toarray(), dtype, first + row)
+    return floats
 
 
 class shuffled_batches:

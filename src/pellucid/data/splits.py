@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
+from pellucid.data.sparse import is_sparse
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
 
@@ -15,7 +16,7 @@ def split_rows(
     validation: Any, X: Any, y: Any, weights: Any, *, stratify: bool, seed: int
 ) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
     """Training and validation parts of arrays: by a fraction (stratified for classes) or by row numbers."""
-    n = len(X)
+    n = X.shape[0] if is_sparse(X) else len(X)
     for name, other in (("y", y), ("sample_weight", weights)):
         if other is not None and len(other) != n:
             raise ShapeError(f"X has {n} rows and {name} has {len(other)}: they must be the same samples")
@@ -81,7 +82,9 @@ def evenly(count: int, most: int) -> Array:
 
 
 def take_rows(data: Any, rows: Any) -> Any:
-    """These rows of an array or a data frame."""
+    """These rows of an array, a data frame or a sparse matrix."""
+    if is_sparse(data):
+        return data.tocsr()[rows]
     return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
 
 

@@ -55,8 +55,8 @@ class Fitted:
         return (self,) if self.crew is None else self.crew.members
 
     def parts(self, X: Matrix) -> list[Array]:
-        """Dense parts of bounded size, in the network's precision."""
-        return list(input_chunks(X, self.model.dtype))
+        """Parts of bounded size, in the network's precision; sparse ones where it takes such rows."""
+        return list(input_chunks(X, self.model.dtype, sparse=self.model.net.takes_sparse))
 
     # layers
 

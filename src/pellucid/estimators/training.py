@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.data.samples import Samples
-from pellucid.data.sparse import dense, is_sparse, shuffled_batches, too_large
+from pellucid.data.sparse import better_sparse, dense, is_sparse, shuffled_batches, too_large
 from pellucid.data.splits import by_fraction
-from pellucid.data.types import Array
+from pellucid.data.types import Array, Matrix
 from pellucid.engine.native.announcement import silent
 from pellucid.estimators.convergence import Convergence, Curves
 from pellucid.estimators.fitted import Fitted, seed_of
@@ -77,8 +77,7 @@ def fit(
     remember(model, rows, held)
     if held is None or not recipe.calibrate:
         return fitted
-    X, target, weights = held.dense()
-    return replace(fitted, calibration=recipe.target.learn_from(fitted.scores(X), target, weights))
+    return replace(fitted, calibration=recipe.target.learn_from(fitted.scores(held.X), held.target, held.weights))
 
 
 def divided(rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomState) -> tuple[Samples, Samples]:
@@ -112,7 +111,7 @@ def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held:
     try:
         history = fit_lbfgs(
             model,
-            dense(rows.X),
+            _inputs(rows.X, model, len(rows)) if model.net.takes_sparse else dense(rows.X),
             rows.target,
             sample_weight=rows.weights,
             max_iter=recipe.epochs,
@@ -131,7 +130,7 @@ def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held:
     if recipe.verbose:
         print(f"lbfgs: {iterations} iterations, loss = {curves.losses[-1]:.8f}. {history.stopped}")
     if held is not None:
-        measured = model.evaluate(*held.dense())
+        measured = model.evaluate(*held.arrays(sparse=model.net.takes_sparse))
         curves.validation_losses.append(measured["loss"])
         curves.scores.append(measured[name_of(recipe.metric)])
         curves.best_score, curves.best_iter = recipe.patience.sign * curves.scores[-1], len(curves.scores)
@@ -162,19 +161,19 @@ def _by_steps(
         verbose=bool(recipe.verbose) and not bar,
     )
     saving = [] if recipe.checkpoint is None else [Checkpoint(recipe.checkpoint)]
-    X, target, weights = rows.X, rows.target, rows.weights
-    if is_sparse(X) and too_large(X, model.dtype):  # it becomes dense batch by batch
+    X, target, weights = _inputs(rows.X, model, batch), rows.target, rows.weights
+    if is_sparse(X) and not model.net.takes_sparse:  # it becomes dense batch by batch
         past = 0 if model.progress is None else model.progress.epoch
         X = shuffled_batches(X, target, weights, batch, seed if recipe.shuffle else None, past)
         target, weights = None, None  # type: ignore[assignment]
     try:
         with silent(not recipe.verbose or recipe.verbose == "silent"):
             history = model.fit(
-                dense(X),
+                X,
                 target,
                 epochs=1 if incremental else recipe.epochs,
                 batch_size=batch,
-                validation=None if held is None else held.dense(),
+                validation=None if held is None else held.arrays(sparse=model.net.takes_sparse),
                 sample_weight=weights,
                 callbacks=[watcher, *recipe.callbacks, *saving],
                 seed=seed,
@@ -191,6 +190,18 @@ def _by_steps(
     if history.ending is not None:
         _tell(recipe, curves, watcher, history.ending, spent=spent)
     return watcher.epochs
+
+
+def _inputs(X: Matrix, model: Model, batch: int) -> Matrix:
+    """Rows as they are trained on: a sparse matrix stays one where the network takes it and it pays, or it must."""
+    if not is_sparse(X):
+        return X
+    if model.net.takes_sparse:
+        weight = next(iter(model.params.values()))  # the first layer's, which X is multiplied by
+        stays = better_sparse(X, model.dtype, batch, weight.shape[1])
+    else:
+        stays = too_large(X, model.dtype)
+    return X if stays else dense(X)
 
 
 def _batch_size(recipe: Recipe, rows: int) -> int:

@@ -16,6 +16,7 @@ from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.preparation import check_features, training_data
 from pellucid.data.rows import Rows, rows_of, warn_if_one_class
+from pellucid.data.sparse import is_sparse
 from pellucid.data.streams import Stream
 from pellucid.engine.compile import ENGINES
 from pellucid.engine.native.announcement import silent
@@ -226,7 +227,8 @@ class Model:
         Parameters
         ----------
         X : array of shape (n, features)
-            array, data frame or sparse matrix; or an iterable of batches (X, y) or (X, y, weights)
+            array, data frame, or a sparse matrix where `net.takes_sparse`; or an iterable of batches (X, y) or
+            (X, y, weights)
         y : array of shape (n,) or (n, outputs)
             the target; None where X is an iterable of batches
         epochs : int | None
@@ -431,6 +433,7 @@ class Model:
             stratify=is_classifier(self.loss),
             seed=seed,
             several=several,
+            sparse=self.net.takes_sparse,
         )
         if isinstance(data, Rows) and data.unit != 1.0 and isinstance(self.penalty, PerRow):
             raise ValueError(
@@ -507,7 +510,8 @@ class Model:
             "loss", and each metric by its name
         """
         self._fitted()
-        rows = rows_of(X, y, sample_weight, self.loss, self.outputs, self.dtype)
+        sparse = self.net.takes_sparse
+        rows = rows_of(X, y, sample_weight, self.loss, self.outputs, self.dtype, sparse=sparse)
         check_features(rows.X, self.features)
         return self._evaluate_rows(self.params, self.state, rows)
 
@@ -570,14 +574,14 @@ class Model:
             return self._outcome(self.params, self.state, X, what)
         self._fitted()
         outcomes = []
-        for part in chunks.input_chunks(X, self.dtype):
+        for part in chunks.input_chunks(X, self.dtype, sparse=self.net.takes_sparse):
             check_features(part, self.features)
             outcomes.append(self._outcome(self.params, self.state, part, what))
         return np.concatenate(outcomes)
 
     def _outcome(self, params: Any, state: Any, X: Any, what: str) -> Any:
         """Scores or predictions of at most CHUNK rows."""
-        if self._compiled is not None and len(X):
+        if self._compiled is not None and X.shape[0] and not is_sparse(X):
             session = self._compiled.session(self, params, state, what)
             if session is not None:
                 return session(X)

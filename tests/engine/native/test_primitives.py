@@ -125,7 +125,7 @@ OPEN = groups(lambda name, case: is_elementwise(name) and case.open, 12)
 CLOSED = groups(lambda name, case: is_elementwise(name) and not case.open and case.arrays()[0].size, 24)
 FALLS_BACK = {
     *("solve", "det", "cofactors", "log_abs_det", "sign_of_det", "cholesky", "eigh", "pinv"),
-    *("argsort", "reorder", "searchsorted", "cumprod", "recurrence"),
+    *("argsort", "reorder", "searchsorted", "cumprod", "recurrence", "sparse_matmul"),
 }
 """What only the NumPy executor computes."""
 

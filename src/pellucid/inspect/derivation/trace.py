@@ -95,7 +95,7 @@ def _made(
 
     both = value_and_grad(cost, (0, 1), has_aux=True, warn=False)
     (objective, (state, terms, values)), (gradients, adjoints) = both(before.params, probes)
-    params, rule = trainer.update(before, gradients, t, float64s(numbers))
+    (params, rule), *_ = trainer.update(before, gradients, t, float64s(numbers))
     after = Snapshot(params, state, rule)
     next_objective = trainer.cost((params, before.state), arrays, t, settings)[0]
     scores = values[parts[-1].name]

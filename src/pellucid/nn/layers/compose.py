@@ -46,6 +46,10 @@ class Sequential(Layer):
         object.__setattr__(self, "parts", _named(parts))
 
     @property
+    def takes_sparse(self) -> bool:
+        return self.parts[0][1].takes_sparse
+
+    @property
     def children(self) -> tuple[tuple[str, Layer], ...]:
         return self.parts
 

@@ -45,6 +45,10 @@ class Dense(Layer):
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         return _parameters(self, features, 1, activation)
 
+    @property
+    def takes_sparse(self) -> bool:
+        return type(self) is Dense  # a class of the user's may do more with x than multiply it
+
     def output(self, features: Features) -> Features:
         return (self.units,)
 
@@ -85,6 +89,10 @@ class Maxout(Layer):
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         return _parameters(self, features, self.pieces, activation)
+
+    @property
+    def takes_sparse(self) -> bool:
+        return type(self) is Maxout  # a class of the user's may do more with x than multiply it
 
     def output(self, features: Features) -> Features:
         return (self.units,)
@@ -130,6 +138,10 @@ class GLU(Layer):
         gate = gate_of(self)
         learned = {f"gate.{k}": Parameter((self.units,), constant(start)) for k, start in gate.learned.items()}
         return _parameters(self, features, 2, activation) | learned
+
+    @property
+    def takes_sparse(self) -> bool:
+        return type(self) is GLU  # a class of the user's may do more with x than multiply it
 
     def output(self, features: Features) -> Features:
         return (self.units,)

@@ -115,6 +115,11 @@ class Layer(Record, ABC):
     array([[1., 1.]])
     """
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Is the input only multiplied by a weight (`x @ weight`), so that it may be a sparse matrix?"""
+        return False
+
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         """What is learned, for samples of this shape.
 

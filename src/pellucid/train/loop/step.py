@@ -22,6 +22,7 @@ from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
+from pellucid.graph.primitives.sparse import SparseMatrix
 from pellucid.graph.record import record
 from pellucid.locks import forkable
 from pellucid.nn.layers.layer import Layer
@@ -88,7 +89,7 @@ class Trainer:
     penalty: Any = None
     key: int = 0
     engine: str = "numpy"
-    graphs: dict[str, Graph] = field(default_factory=dict)
+    graphs: dict[Any, Graph] = field(default_factory=dict)
 
     @property
     def ours(self) -> bool:
@@ -132,14 +133,19 @@ class Trainer:
         params, state = now
         return value_and_grad(lambda p: self.cost((p, state), batch, t, settings), has_aux=True, warn=False)(params)
 
+    def finish(self, now: tuple[Arrays, Arrays], grads: Arrays, t: Any, numbers: Arrays) -> Any:
+        """From gradients to (new parameters, rule state), and the squared norms of gradients and new parameters."""
+        params, rule = self.optimizer.update(now[0], grads, now[1], t, numbers)
+        return (params, rule), squared_norm(grads), squared_norm(params)
+
     def whole(
         self, now: tuple[Arrays, Arrays, Arrays], batch: tuple[Any, ...], t: Any, numbers: Arrays, settings: Arrays
     ) -> Any:
         """One step, from batch to new parameters."""
         params, state, rule = now
         (objective, (after, parts)), grads = self.gradient((params, state), batch, t, settings)
-        params, rule = self.optimizer.update(params, grads, rule, t + 1, numbers)
-        return (params, after, rule), objective, squared_norm(grads), squared_norm(params), parts
+        (params, rule), size, reach = self.finish((params, rule), grads, t + 1, numbers)
+        return (params, after, rule), objective, size, reach, parts
 
     # the same, recorded and run
 
@@ -154,18 +160,19 @@ class Trainer:
         graph = self._graph("gradient", self.gradient, args)
         if watch is not None:  # node by node, whatever the engine
             return engine_named("numpy")(graph, *args, watch=watch)
-        return engine_named(self.engine)(graph, *args)
+        return engine_named("numpy" if batch.sparse else self.engine)(graph, *args)  # SciPy has the sparse products
 
-    def update(self, now: Snapshot, grads: Arrays, t: int, numbers: Arrays) -> tuple[Arrays, Arrays]:
-        args = (now.params, grads, now.rule, np.int64(t + 1), numbers)
-        return engine_named(self.engine)(self._graph("update", self.optimizer.update, args), *args)  # type: ignore[no-any-return]
+    def update(self, now: Snapshot, grads: Arrays, t: int, numbers: Arrays) -> tuple[tuple[Arrays, Arrays], Any, Any]:
+        """What `finish` gives for the update after t updates."""
+        args = ((now.params, now.rule), grads, np.int64(t + 1), numbers)
+        return engine_named(self.engine)(self._graph("update", self.finish, args), *args)  # type: ignore[no-any-return]
 
     def graph_of_step(self, now: Snapshot, batch: tuple[Any, ...], numbers: Arrays, settings: Arrays) -> Graph:
         """The graph of a whole step, with the number of rows left open."""
         return self._graph("step", self.whole, (tuple(now), batch, np.int64(0), numbers, settings))
 
     def _graph(self, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
-        key = f"{name} {len(args[1]) if isinstance(args[1], tuple) else ''}"  # with and without weights
+        key = name, flatten(args[1])[1]  # with and without weights, of dense and of sparse rows
         if key not in self.graphs:
             self.graphs[key] = shared(self, name, f, args)
         return self.graphs[key]
@@ -178,7 +185,7 @@ _lock = forkable()
 def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
     """The graph of a function of a trainer; equal tasks share one, so that it is recorded and compiled once."""
     leaves, tree = flatten(args)
-    batch = len(args[1]) if isinstance(args[1], tuple) else 0  # whose number of rows is open
+    batch = len(flatten(args[1])[0]) if isinstance(args[1], tuple) else 0  # whose number of rows is open
     first = len(flatten(args[0])[0])
     kinds = tuple((np.shape(x)[first <= i < first + batch :], np.asarray(x).dtype) for i, x in enumerate(leaves))
     task = (name, trainer.net, trainer.loss, trainer.optimizer, trainer.penalty, kinds, tree)
@@ -236,8 +243,12 @@ def _specs(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Shapes of the arguments; those of a batch (a tuple in second place) with the number of rows left open."""
     now, batch, *others = (tree_map(array_spec, arg) for arg in args)
     if isinstance(batch, tuple):
-        batch = tuple(Spec((Dim.symbol("n"), *spec.shape[1:]), spec.dtype) for spec in batch)
+        batch = tuple(part.opened() if isinstance(part, SparseMatrix) else _opened(part) for part in batch)
     return now, batch, *others
+
+
+def _opened(spec: Spec) -> Spec:
+    return Spec((Dim.symbol("n"), *spec.shape[1:]), spec.dtype)
 
 
 def array_spec(value: Any) -> Spec:

@@ -16,7 +16,7 @@ from pellucid.data.rows import Rows
 from pellucid.data.streams import Stream
 from pellucid.engine.native.processors import default_threads
 from pellucid.train.loop.divergence import locate
-from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured, squared_norm
+from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
@@ -83,9 +83,9 @@ class NumpySteps:
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         plan = run.plan
         seed = plan.seed if plan.shuffle else None
-        split = listening["forward"] or listening["gradients"]
+        split = listening["forward"] or listening["gradients"] or self.engine == "native"
         for batch in plan.data.batches(plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch):
-            run.look(lambda rows=batch: rows)  # type: ignore[misc]
+            run.look(batch.dense)
             yield self.step(run, batch, split)
 
     def step(self, run: Run, batch: Rows, split: bool = False) -> bool:
@@ -97,9 +97,9 @@ class NumpySteps:
                 (objective, (state, parts)), gradients = trainer.gradients(now, batch, t, settings)
                 run.emit("forward", float(objective))
                 gradients = run.changed_gradients(gradients)
-                params, rule = trainer.update(now, gradients, t, float64s(numbers))
+                (params, rule), size, reach = trainer.update(now, gradients, t, float64s(numbers))
                 new = Snapshot(params, state, rule)
-                step = measured(objective, squared_norm(gradients), squared_norm(params), parts)
+                step = measured(objective, size, reach, parts)
             else:
                 new, step = trainer.step(now, batch, t, float64s(numbers), settings)
         if not step.finite and run.plan.on_divergence != "ignore":
@@ -143,6 +143,7 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
         return run.steps
     from pellucid.engine.native.fallback import numpy_seconds, tell
     from pellucid.engine.native.lower import CannotCompile
+    from pellucid.engine.native.work import compiled_seconds
     from pellucid.train.loop.native_steps import NativeSteps, graph_of
     from pellucid.train.loop.native_stream_steps import LateSteps, NativeStreamSteps
 
@@ -150,11 +151,16 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
     if engine == "auto":
         example = run.plan.data.example
         rows = len(example) if streamed else min(run.plan.batch_size, len(example))
-        each = STEP + numpy_seconds(graph_of(run, example), {"n": rows})
+        graph = graph_of(run, example)
+        if example.sparse:  # what counts is the update of a large weight, and that is limited by memory
+            each = STEP + compiled_seconds(graph, {"n": rows, "m": example.X.nnz * rows // len(example)})
+        else:
+            each = STEP + numpy_seconds(graph, {"n": rows})
         if run.total is not None and run.total * each < pays:
             return run.steps
         later = math.ceil(pays / each) if run.total is None and streamed else 0
-    if any(c.handles("forward") or c.handles("gradients") for c in run.callbacks):
+    split = any(c.handles("forward") or c.handles("gradients") for c in run.callbacks)
+    if split or run.plan.data.example.sparse:  # in two halves: of sparse rows the update alone is compiled
         return run.steps if later else NumpySteps(replace(run.trainer, engine="native"), run.now)
     available = threads or first_threads or default_threads()
     if later:
