@@ -190,8 +190,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             )
         several = len(empty) > 1
         notice(
-            f"{'Columns' if several else 'Column'} {_listed(empty)} {'have' if several else 'has'} no values at all, "
-            f"all {len(values[empty[0]])} are missing: left out, in prediction too",
+            f"{'Columns' if several else 'Column'} {_listed(empty)} {'have' if several else 'has'} no values at all: "
+            "left out, in prediction too",
             ColumnWarning,
         )
         for name in empty:

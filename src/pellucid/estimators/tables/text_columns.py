@@ -189,7 +189,7 @@ def _parsed(candidate: Candidate) -> tuple[list[str], Array]:
     return [text for text, there in zip(candidate.texts, right, strict=True) if there], candidate.counts[right]
 
 
-# what is said
+# what is said: first sentences are the same for all members of an ensemble, which say it once
 
 
 def _say_uses(uses: dict[str, Candidate], what: str) -> None:
@@ -198,7 +198,7 @@ def _say_uses(uses: dict[str, Candidate], what: str) -> None:
     first = next(iter(uses.values()))
     remedy = "pandas.to_datetime" if what == "dates" else "pandas.to_numeric"
     sentences = [
-        f"Texts are read as {what}: {_columns(uses)}, such as {first.example(wrong=False)!r}. To keep them as "
+        f"Texts are read as {what}: {_columns(uses)}. An example is {first.example(wrong=False)!r}. To keep them as "
         f"categories, name them in categorical=; to be silent, hand over {what} ({remedy})."
     ]
     for name, one in uses.items():
@@ -221,7 +221,7 @@ def _say_uses(uses: dict[str, Candidate], what: str) -> None:
 def _say_codes(codes: dict[str, str]) -> None:
     if codes:
         notice(
-            f"Texts of digits are taken for codes and stay categories: {_columns(codes)}, such as "
+            f"Texts of digits are taken for codes and stay categories: {_columns(codes)}. An example is "
             f"{next(iter(codes.values()))!r}. To be silent, name them in categorical=; if they are numbers, hand over "
             "numbers (pandas.to_numeric).",
             ColumnWarning,
@@ -234,7 +234,7 @@ def _say_mixed(mixed: dict[str, Candidate]) -> None:
         if columns:
             worst = max(columns.values(), key=lambda one: one.share)
             notice(
-                f"Texts that are mostly {what} stay categories: {_columns(columns)}, where up to {worst.share:.0%} are "
+                f"Texts that are mostly {what} stay categories: {_columns(columns)}. Up to {worst.share:.0%} are "
                 f"none, such as {worst.example(wrong=True)!r:.40}. To have {what}, make the others missing; to be "
                 "silent, name the columns in categorical=.",
                 ColumnWarning,
