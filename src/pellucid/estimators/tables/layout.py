@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TypedDict
 
 import numpy as np
@@ -25,7 +24,7 @@ from pellucid.estimators.tables.columns import (
     tokens,
     truths,
 )
-from pellucid.estimators.tables.text_columns import TextUse, is_text_use, read_texts
+from pellucid.estimators.tables.text_columns import TextUse, is_text_use
 
 DAY = 86_400_000_000  # microseconds
 NO_DATES = np.empty(0, "datetime64[us]")
@@ -100,23 +99,17 @@ class Layout:
         return [name for group in self.number_groups() for name in group]
 
 
-def column_kinds(table: Table, categorical: set[str], texts: dict[str, TextUse]) -> dict[str, str]:
+def column_kinds(table: Table, categorical: set[str]) -> dict[str, str]:
     """The kind of each column; those called `categorical` are categories, whatever they hold."""
     by_name = dict(zip(table.names, zip(table.columns, table.texts, strict=True), strict=True))
     order = sorted(table.names) if table.named else table.names
-    kinds = {name: CATEGORY if name in categorical else kind_of(name, *by_name[name]) for name in order}
-    return kinds | {name: use["kind"] for name, use in texts.items()}
+    return {name: CATEGORY if name in categorical else kind_of(name, *by_name[name]) for name in order}
 
 
-def column_values(table: Table, kinds: dict[str, str], texts: dict[str, TextUse]) -> dict[str, Array]:
+def column_values(table: Table, kinds: dict[str, str]) -> dict[str, Array]:
     """Columns by name, in the order of `kinds`, as their kind wants them; without those that are EMPTY."""
     columns = dict(zip(table.names, table.columns, strict=True))
-    values = {}
-    for name, kind in kinds.items():
-        if kind != EMPTY:
-            read = partial(READERS[kind], name)
-            values[name] = read_texts(columns[name], texts[name], read) if name in texts else read(columns[name])
-    return values
+    return {name: READERS[kind](name, columns[name]) for name, kind in kinds.items() if kind != EMPTY}
 
 
 def learn_layout(

@@ -25,7 +25,7 @@ from pellucid.estimators.tables.columns import EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
 from pellucid.estimators.tables.scaling import SCALERS
-from pellucid.estimators.tables.text_columns import recognise
+from pellucid.estimators.tables.text_columns import read_texts, recognise
 from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
@@ -141,12 +141,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         check_parameters(self)
         chosen = self._chosen(table)
-        texts = recognise(table, chosen)
+        texts, table = recognise(table, chosen)
         if rows is not None:
             table = table.take(rows)
         weights = checked_weights(sample_weight, table.rows)
-        kinds = column_kinds(table, chosen, texts)
-        values = column_values(table, kinds, texts)
+        kinds = column_kinds(table, chosen)
+        values = column_values(table, kinds)
         empty = []
         for name, column in values.items():
             gone = _is_missing(column)
@@ -265,7 +265,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         array of shape (n, columns)
             floats
         """
-        values = column_values(table, self.kinds_, self._encoding.layout.texts)
+        values = column_values(read_texts(table, self._encoding.layout.texts), self.kinds_)
         for name, column in values.items():
             self._refuse_missing(name, _is_missing(column))
         return self._as_dtype(self._encoding.rows(values), self._encoding)

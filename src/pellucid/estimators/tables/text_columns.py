@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from typing import NamedTuple, TypedDict
@@ -14,7 +14,7 @@ import pandas as pd
 
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning
-from pellucid.estimators.tables.columns import NUMERIC, TIME, Table, is_missing
+from pellucid.estimators.tables.columns import NUMERIC, TIME, Table, is_missing, numbers, times
 from pellucid.estimators.tables.date_texts import AS_WRITTEN, DAY_FIRST, MONTH_FIRST, ORDERS, dissect
 from pellucid.estimators.tables.number_texts import (
     COMMA,
@@ -34,6 +34,10 @@ FEW = 8
 """Up to so many different numbers beside other texts are categories, and not worth a word."""
 
 FORMS = {TIME: ORDERS, NUMERIC: MARKS}
+WORDS = {TIME: "dates", NUMERIC: "numbers"}
+READERS = {TIME: times, NUMERIC: numbers}
+TEXTS = "OUT"
+"""Kinds of dtypes that may hold texts."""
 
 
 class TextUse(TypedDict):
@@ -58,10 +62,6 @@ class Distinct(NamedTuple):
     texts: list[str]
     of_row: Array
 
-    def spread(self, values: Array, nothing: object) -> Array:
-        """Values of the texts as values of the rows."""
-        return np.append(values, np.array([nothing], values.dtype))[self.of_row]
-
 
 def distinct_texts(column: Array) -> Distinct:
     """The different texts among the values of a column."""
@@ -70,25 +70,38 @@ def distinct_texts(column: Array) -> Distinct:
     return Distinct(distinct.tolist(), of_row)
 
 
-def read_texts(column: Array, use: TextUse, read: Callable[[Array], Array]) -> Array:
-    """A column whose texts are dates or numbers; what is no such thing is missing. `read` is for all but texts."""
-    if column.dtype.kind not in "OUT":
-        return read(column)
-    distinct = distinct_texts(column)
+def read_texts(table: Table, uses: dict[str, TextUse]) -> Table:
+    """The table with its texts that hold dates or numbers as such; what cannot be read is missing."""
+    columns = dict(zip(table.names, table.columns, strict=True))
+    read = {}
+    for name, use in uses.items():
+        if columns[name].dtype.kind in TEXTS:
+            distinct = distinct_texts(columns[name])
+            if use["kind"] == TIME:
+                values = dissect(distinct.texts).moments(use["form"])
+            else:
+                values = parse_numbers(distinct.texts, use["form"], use["currency"])
+            read[name] = _in_rows(name, columns[name], distinct, values, use)
+    return _with_columns(table, read)
+
+
+def _in_rows(name: str, column: Array, distinct: Distinct, values: Array, use: TextUse) -> Array:
+    """Values of the different texts as values of rows, beside those that came as numbers or dates."""
     texts = distinct.of_row >= 0
-    parsed = distinct.spread(parse(distinct.texts, use), np.nan if use["kind"] == NUMERIC else np.datetime64("NaT"))
     if texts.all():
-        return parsed
-    values = read(np.where(texts, None, column))
-    values[texts] = parsed[texts]
-    return values
+        return values[distinct.of_row]
+    others = column.astype(object)
+    others[texts] = None
+    rows = READERS[use["kind"]](name, others)
+    rows[texts] = values[distinct.of_row[texts]]
+    return rows
 
 
-def parse(texts: list[str], use: TextUse) -> Array:
-    """float64 or datetime64[us], NaN or NaT where it is neither."""
-    if use["kind"] == TIME:
-        return dissect(texts).moments(use["form"])
-    return parse_numbers(texts, use["form"], use["currency"])
+def _with_columns(table: Table, columns: dict[str, Array]) -> Table:
+    return table._replace(
+        columns=[columns.get(name, column) for name, column in zip(table.names, table.columns, strict=True)],
+        texts=[text and name not in columns for name, text in zip(table.names, table.texts, strict=True)],
+    )
 
 
 # recognition
@@ -96,13 +109,18 @@ def parse(texts: list[str], use: TextUse) -> Array:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Texts as dates or numbers. `counts` are the rows of each text, `doubt` is one that may be read otherwise."""
+    """Texts as dates or numbers. `counts`: rows of each, 0 for words for missing. `doubt`: may be read otherwise."""
 
     use: TextUse
-    texts: list[str]
+    distinct: Distinct
     counts: Array
-    wrong: Array
+    values: Array
     doubt: str = ""
+
+    @property
+    def wrong(self) -> Array:
+        """Texts that are something else."""
+        return _unread(self.values) & (self.counts > 0)
 
     @property
     def strays(self) -> int:
@@ -113,80 +131,107 @@ class Candidate:
     def share(self) -> float:
         return self.strays / int(np.sum(self.counts))
 
-    def example(self, wrong: bool) -> str:
-        """The first text that is read, or the first that is not."""
-        return self.texts[int(np.flatnonzero(self.wrong == wrong)[0])]
+    def read(self) -> tuple[list[str], Array]:
+        """The texts that are read, and their rows."""
+        places = np.flatnonzero(~_unread(self.values))
+        return [self.distinct.texts[place] for place in places], self.counts[places]
+
+    def stray(self) -> str:
+        """The first text that is not."""
+        return self.distinct.texts[int(np.flatnonzero(self.wrong)[0])]
 
 
-def recognise(table: Table, categorical: set[str]) -> dict[str, TextUse]:
-    """How to read the columns of texts that hold dates or numbers; says so. Declared categories are left alone."""
+def _unread(values: Array) -> Array:
+    return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+
+
+def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], Table]:
+    """How to read the columns of texts that hold dates or numbers, and the table read so; says which they are.
+
+    Declared categories, and columns that the user calls `categorical`, are left alone.
+    """
     uses: dict[str, Candidate] = {}
     mixed: dict[str, Candidate] = {}
     codes: dict[str, str] = {}
+    read: dict[str, Array] = {}
     for name, column, declared in zip(table.names, table.columns, table.declared, strict=True):
-        if declared or name in categorical or column.dtype.kind not in "OUT":
+        if declared or name in categorical or column.dtype.kind not in TEXTS:
             continue
-        best = min(_candidates(column), key=lambda candidate: candidate.share, default=None)
+        best = _candidate(column)
         if best is None:
             continue
         if best.share > STRAYS:
-            if best.share < 0.5 and np.sum(~best.wrong) > FEW:
+            if best.share < 0.5 and len(best.read()[0]) > FEW:
                 mixed[name] = best
-        elif best.use["kind"] == NUMERIC and (code := code_among(*_parsed(best))) is not None:
+        elif best.use["kind"] == NUMERIC and (code := code_among(*best.read())) is not None:
             codes[name] = code
         else:
-            uses[name] = best
-    for kind, what in ((TIME, "dates"), (NUMERIC, "numbers")):
+            uses[name], read[name] = best, _in_rows(name, column, best.distinct, best.values, best.use)
+    for kind, what in WORDS.items():
         _say_uses({name: one for name, one in uses.items() if one.use["kind"] == kind}, what)
+        _say_mixed({name: one for name, one in mixed.items() if one.use["kind"] == kind}, what)
     _say_codes(codes)
-    _say_mixed(mixed)
-    return {name: candidate.use for name, candidate in uses.items()}
+    return {name: candidate.use for name, candidate in uses.items()}, _with_columns(table, read)
 
 
-def _candidates(column: Array) -> Iterator[Candidate]:
-    """The column as dates and as numbers, as far as the values that are no texts allow it."""
+def _candidate(column: Array) -> Candidate | None:
+    """The column as dates or as numbers, as far as the values that are no texts allow it; None where neither is."""
     distinct = distinct_texts(column)
     counts = np.bincount(distinct.of_row[distinct.of_row >= 0], minlength=len(distinct.texts))
-    present = np.array([text.lower() not in MISSING_WORDS for text in distinct.texts], bool)
-    texts = [text for text, there in zip(distinct.texts, present, strict=True) if there]
-    if not texts:
-        return
+    counts[[text.lower() in MISSING_WORDS for text in distinct.texts]] = 0
+    if not counts.any():
+        return None
     others = [value for value in column[distinct.of_row < 0].tolist() if not is_missing(value)]
+    dates = amounts = None
     if all(isinstance(value, datetime.date | np.datetime64) for value in others):
-        yield _as_dates(texts, counts[present])
+        dates = _as_dates(distinct, counts)
+        if dates.share <= STRAYS:
+            return dates
     if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in others):
-        yield _as_numbers(texts, counts[present])
+        amounts = _as_numbers(distinct, counts)
+    return min(filter(None, (dates, amounts)), key=lambda candidate: candidate.share, default=None)
 
 
-def _as_dates(texts: list[str], counts: Array) -> Candidate:
+def _as_dates(distinct: Distinct, counts: Array) -> Candidate:
     """With the order of day and month that fits more rows; where both fit, the day first if points are between them."""
-    parts = dissect(texts)
+    parts = dissect(distinct.texts)
+    if not parts.swaps.any():
+        return Candidate(
+            {"kind": TIME, "form": AS_WRITTEN, "currency": ""}, distinct, counts, parts.moments(AS_WRITTEN)
+        )
     orders = (DAY_FIRST, MONTH_FIRST) if parts.dotted.any() else (MONTH_FIRST, DAY_FIRST)
-    first, second = (parts.moments(order) for order in orders)
-    rows = [int(np.sum(counts[np.isnat(moments)])) for moments in (first, second)]
-    order, moments = (orders[0], first) if rows[0] <= rows[1] else (orders[1], second)
-    open_ones = np.flatnonzero(~np.isnat(first) & ~np.isnat(second) & (first != second) & ~parts.dotted)
-    doubt = texts[open_ones[0]] if len(open_ones) and rows[0] == rows[1] else ""
-    use: TextUse = {"kind": TIME, "form": order if parts.swaps.any() else AS_WRITTEN, "currency": ""}
-    return Candidate(use, texts, counts, np.isnat(moments), doubt)
+    first, second = (
+        Candidate({"kind": TIME, "form": order, "currency": ""}, distinct, counts, parts.moments(order))
+        for order in orders
+    )
+    best, other = (first, second) if first.strays <= second.strays else (second, first)
+    differs = ~_unread(best.values) & ~_unread(other.values) & (best.values != other.values) & ~parts.dotted
+    return _with_doubt(best, other, differs)
 
 
-def _as_numbers(texts: list[str], counts: Array) -> Candidate:
+def _as_numbers(distinct: Distinct, counts: Array) -> Candidate:
     """With the decimal mark that fits more rows, the point if both do."""
-    currency = currency_of(texts)
-    point, comma = (parse_numbers(texts, mark, currency) for mark in (POINT, COMMA))
-    rows = [int(np.sum(counts[np.isnan(numbers)])) for numbers in (point, comma)]
-    mark, numbers = (POINT, point) if rows[0] <= rows[1] else (COMMA, comma)
-    open_ones = [place for place in np.flatnonzero(~np.isnan(comma) & (point != comma)) if "," in texts[place]]
-    doubt = texts[open_ones[0]] if open_ones and rows[0] == rows[1] else ""
-    use: TextUse = {"kind": NUMERIC, "form": mark, "currency": currency}
-    return Candidate(use, texts, counts, np.isnan(numbers), doubt)
+    currency = currency_of(distinct.texts)
+    point, comma = (
+        Candidate(
+            {"kind": NUMERIC, "form": mark, "currency": currency},
+            distinct,
+            counts,
+            parse_numbers(distinct.texts, mark, currency),
+        )
+        for mark in (POINT, COMMA)
+    )
+    if comma.strays < point.strays:
+        return comma
+    commas = np.array(["," in text for text in distinct.texts], bool)
+    return _with_doubt(point, comma, commas & ~_unread(comma.values) & (point.values != comma.values))
 
 
-def _parsed(candidate: Candidate) -> tuple[list[str], Array]:
-    """The texts that are read, and their rows."""
-    right = ~candidate.wrong
-    return [text for text, there in zip(candidate.texts, right, strict=True) if there], candidate.counts[right]
+def _with_doubt(best: Candidate, other: Candidate, differs: Array) -> Candidate:
+    """Where nothing in the column decides, with a text that may be read otherwise."""
+    if best.strays < other.strays or not differs.any():
+        return best
+    return replace(best, doubt=best.distinct.texts[int(np.flatnonzero(differs)[0])])
 
 
 # what is said: first sentences are the same for all members of an ensemble, which say it once
@@ -198,7 +243,7 @@ def _say_uses(uses: dict[str, Candidate], what: str) -> None:
     first = next(iter(uses.values()))
     remedy = "pandas.to_datetime" if what == "dates" else "pandas.to_numeric"
     sentences = [
-        f"Texts are read as {what}: {_columns(uses)}. An example is {first.example(wrong=False)!r}. To keep them as "
+        f"Texts are read as {what}: {_columns(uses)}. An example is {first.read()[0][0]!r}. To keep them as "
         f"categories, name them in categorical=; to be silent, hand over {what} ({remedy})."
     ]
     for name, one in uses.items():
@@ -213,7 +258,7 @@ def _say_uses(uses: dict[str, Candidate], what: str) -> None:
         if one.strays:
             sentences.append(
                 f"In {name!r}, {one.strays} {'value is' if one.strays == 1 else 'values are'} no {what[:-1]}, such as "
-                f"{one.example(wrong=True)!r:.40}, and taken as missing."
+                f"{one.stray()!r:.40}, and taken as missing."
             )
     notice(" ".join(sentences), ColumnWarning)
 
@@ -228,17 +273,15 @@ def _say_codes(codes: dict[str, str]) -> None:
         )
 
 
-def _say_mixed(mixed: dict[str, Candidate]) -> None:
-    for kind, what in ((TIME, "dates"), (NUMERIC, "numbers")):
-        columns = {name: one for name, one in mixed.items() if one.use["kind"] == kind}
-        if columns:
-            worst = max(columns.values(), key=lambda one: one.share)
-            notice(
-                f"Texts that are mostly {what} stay categories: {_columns(columns)}. Up to {worst.share:.0%} are "
-                f"none, such as {worst.example(wrong=True)!r:.40}. To have {what}, make the others missing; to be "
-                "silent, name the columns in categorical=.",
-                ColumnWarning,
-            )
+def _say_mixed(mixed: dict[str, Candidate], what: str) -> None:
+    if mixed:
+        worst = max(mixed.values(), key=lambda one: one.share)
+        notice(
+            f"Texts that are mostly {what} stay categories: {_columns(mixed)}. Up to {worst.share:.0%} are none, such "
+            f"as {worst.stray()!r:.40}. To have {what}, make the others missing; to be silent, name the columns in "
+            "categorical=.",
+            ColumnWarning,
+        )
 
 
 def _columns(names: Mapping[str, object]) -> str:
