@@ -58,6 +58,10 @@ class DataWarning(RuntimeWarning):
     """The data can be learned from, but hardly as intended."""
 
 
+class ColumnWarning(UserWarning):
+    """Columns of a table are taken for something else than they came as, or left out."""
+
+
 class IndependentOutputWarning(UserWarning):
     """A function was differentiated with respect to an argument that it does not use."""
 

@@ -407,3 +407,17 @@ def test_a_failed_first_fit_leaves_nothing() -> None:
     with pytest.raises(ValueError, match="not in"):
         clf.partial_fit(X, y, classes=[0, 1])
     assert not hasattr(clf, "classes_")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "instead"), [(MLPClassifier(), "TabularMLPClassifier"), (MLPRegressor(), "TabularMLPRegressor")]
+)
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_texts_point_to_the_estimators_of_tables(estimator: Any, instead: str, dtype: Any) -> None:
+    frame = pd.DataFrame(
+        {"size": np.arange(6.0), "city": pd.Series(["Rome", "Oslo"] * 3, dtype=dtype), "b": list("uvwxyz")}
+    )
+    with pytest.raises(
+        ValueError, match=rf"column 1 \('city'\), .*not texts .*'Rome'\)\. Use {instead}, which takes tables"
+    ):
+        estimator.fit(frame, [0, 1] * 3)

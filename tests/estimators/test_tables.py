@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pellucid.estimators import SmoothRobustScaler, TablePreprocessor
+from pellucid.estimators import ColumnWarning, SmoothRobustScaler, TablePreprocessor
 from pellucid.estimators.tables.layout import TableError
 from pellucid.estimators.tables.scaling import SCALERS, weighted_quantiles
 from tests.estimators import few_rows as few
@@ -122,8 +122,8 @@ def test_damaged_data_are_refused():
 def test_a_failed_fit_changes_nothing():
     pre = TablePreprocessor().fit(frame())
     before, rows = dict(vars(pre)), pre.transform(frame())
-    for bad in (pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}), np.array([[1.0, np.inf], [2.0, 3.0]])):
-        with pytest.raises(ValueError, match=r"no values at all|infinite"):
+    for bad in (pd.DataFrame({"a": [np.nan, np.nan], "b": [None, None]}), np.array([[1.0, np.inf], [2.0, 3.0]])):
+        with pytest.raises(ValueError, match=r"no column has any value|infinite"):
             pre.fit(bad)
     assert vars(pre) == before
     assert_array_equal(pre.transform(frame()), rows)
@@ -208,10 +208,38 @@ def test_medians_and_indicators():
         TablePreprocessor(missing="error").fit(X[[0, 2]]).transform(np.array([[1.0, np.nan]]))
 
 
-@pytest.mark.parametrize("column", [[np.nan] * 3, [None] * 3, [pd.NaT] * 3])
-def test_a_column_without_values_is_named(column):
-    with pytest.raises(ValueError, match="column 'b' has no values at all, 3 of 3"):
-        TablePreprocessor().fit(pd.DataFrame({"a": [1, 2, 3], "b": column}))
+@pytest.mark.parametrize("column", [[np.nan] * 3, [None] * 3, [pd.NaT] * 3, pd.Categorical([None] * 3)])
+def test_a_column_without_values_is_named_and_left_out(column):
+    df = pd.DataFrame({"a": [1, 2, 3], "b": column})
+    with pytest.warns(ColumnWarning, match="Column 'b' has no values at all: left out, in prediction too"):
+        pre = TablePreprocessor().fit(df)
+    assert pre.kinds_ == {"a": "numeric", "b": "empty"}
+    assert pre.get_feature_names_out().tolist() == ["a"]
+    alone = TablePreprocessor().fit_transform(df[["a"]])
+    for rows in (df, df.assign(b=["x", "y", "z"]), df.assign(b=7.0), df[["a"]]):  # whatever comes there later
+        assert_array_equal(pre.transform(rows), alone)
+    assert pre.n_features_in_ == 2
+    with pytest.warns(UserWarning, match="feature names"):
+        assert_array_equal(pre.transform(np.array([[1, 5.0], [2, 6], [3, 7]])), alone)
+    again = TablePreprocessor.from_dict(*pre.to_dict())
+    assert_array_equal(again.transform(df), alone)
+
+
+def test_without_any_value_there_is_nothing_to_learn():
+    with pytest.raises(ValueError, match="no column has any value: 'x0', 'x1' are missing in all 3 rows"):
+        TablePreprocessor().fit(np.full((3, 2), np.nan))
+    with pytest.raises(ValueError, match="column 'x1' has a missing value"):
+        TablePreprocessor(missing="error").fit(np.array([[1.0, np.nan], [2.0, np.nan]]))
+
+
+@pytest.mark.parametrize("scaling", SCALERS)
+def test_constant_and_duplicate_columns_do_no_harm(scaling):
+    df = frame()
+    df = df.assign(same=3.0, word="only", day=pd.Timestamp("2020-01-01"), again=df["z"], city2=df["city"])
+    rows = TablePreprocessor(scaling).fit(df).transform(pd.concat([df, df.assign(same=4.0, word="other")]))
+    assert np.isfinite(rows).all()
+    assert np.abs(rows[:, -2:]).max() <= 12  # codes of cities
+    assert np.isfinite(TablePreprocessor(scaling).fit_transform(np.ones((9, 2)))).all()
 
 
 def test_infinite_values_are_named():

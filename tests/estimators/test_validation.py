@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -101,12 +102,10 @@ def test_what_is_monitored(monitor: Any, classes: int) -> None:
         pytest.skip("a scorer for several classes")
     clf = classifier(early_stopping=True, monitor=monitor, max_iter=10).fit(X, target, val_rows=np.arange(60))
     scores = clf.validation_scores_
-    best = min(scores) if monitor == "loss" else max(scores)
+    best = max(scores)
     assert clf.best_validation_score_ == best == scores[clf.best_iter_ - 1]
     p = clf.predict_proba(X[:60])
-    if monitor == "loss":
-        assert best == pytest.approx(log_loss(target[:60], p))
-    elif monitor in ("neg_log_loss", own_score):
+    if monitor in ("loss", "neg_log_loss", own_score):
         assert best == pytest.approx(-log_loss(target[:60], p))
     elif monitor == "roc_auc":
         truth = roc_auc_score(target[:60], p[:, 1] if classes == 2 else p, multi_class="ovr")
@@ -118,8 +117,8 @@ def test_what_is_monitored(monitor: Any, classes: int) -> None:
 )
 def test_what_is_monitored_of_numbers(monitor: str) -> None:
     reg = regressor(early_stopping=True, monitor=monitor, max_iter=10).fit(X, numbers)
-    smaller = monitor in ("mae", "rmse", "loss")
-    assert reg.best_validation_score_ == (min if smaller else max)(reg.validation_scores_)
+    assert reg.best_validation_score_ == max(reg.validation_scores_)
+    assert (reg.best_validation_score_ < 0) == (monitor != "r2")  # what is better when smaller has a minus ahead of it
     assert reg.validation_scores_[reg.best_iter_ - 1] == reg.best_validation_score_
 
 
@@ -140,7 +139,7 @@ def test_what_a_regressor_watches_is_in_the_users_units(monitor, tmp_path):
     reg.fit(animals.X[:150], animals.VALUES[:150], X_val=animals.X[150:], y_val=animals.VALUES[150:])
     error = reg.predict(animals.X[150:]) - animals.VALUES[150:]
     wanted = {
-        "rmse": np.sqrt(np.mean(error**2)),
+        "rmse": -np.sqrt(np.mean(error**2)),
         "neg_mean_squared_error": -np.mean(error**2),
         largest_error: -np.max(np.abs(error)),
     }
@@ -154,6 +153,28 @@ def test_what_a_regressor_watches_is_in_the_users_units(monitor, tmp_path):
 def test_a_metric_without_weights_is_named():
     with pytest.raises(ValueError, match="takes no sample_weight"):
         TabularMLPRegressor(**animals.QUICK, monitor=largest_error).fit(animals.X, animals.VALUES, np.ones(200) * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("monitor", "words"),
+    [
+        (None, r"Validation score: 0\.\d{6} \(accuracy\)\n"),
+        ("loss", r"Validation loss: \d\.\d{6}\n"),
+        ("roc_auc", r"Validation score: 0\.\d{6} \(roc_auc\)\n"),
+        ("neg_log_loss", r"Validation score: -\d\.\d{6} \(log_loss\)\n"),
+    ],
+)
+def test_what_is_printed_is_called_a_score_or_a_loss(monitor, words, capsys):
+    classifier(early_stopping=True, monitor=monitor, max_iter=3, verbose=True).fit(X, y)
+    assert len(re.findall(words, capsys.readouterr().out)) == 3
+
+
+def test_a_metric_of_which_less_is_better_is_printed_as_a_loss(capsys):
+    reg = regressor(early_stopping=True, monitor="rmse", max_iter=30, n_iter_no_change=2, tol=1e9, verbose=True)
+    reg.fit(X, numbers)
+    text = capsys.readouterr().out
+    assert f"Validation loss: {-reg.validation_scores_[0]:f} (rmse)" in text
+    assert "Validation loss did not improve more than tol" in text
 
 
 # the best epoch

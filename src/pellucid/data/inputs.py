@@ -21,11 +21,11 @@ TABLES = (
     "pellucid.estimators, which makes numbers of them."
 )
 REMEDIES = {
-    "dates": TABLES,
-    "periods": f"Make dates of them by .dt.to_timestamp(). {TABLES}",
+    "dates": "{tables}",
+    "periods": "Make dates of them by .dt.to_timestamp(). {tables}",
     "times of day": "Take hours, such as t.hour + t.minute / 60.",
-    "durations": f"Take seconds, column / np.timedelta64(1, 's'). {TABLES}",
-    "texts": f"Encode categories as numbers (one-hot, for example), or convert digits by astype(float). {TABLES}",
+    "durations": "Take seconds, column / np.timedelta64(1, 's'). {tables}",
+    "texts": "{tables} Or encode categories as numbers (one-hot, for example), and convert digits by astype(float).",
     "complex numbers": "Complex data not supported: give real and imaginary parts as columns of their own.",
 }
 BY_KIND = {"M": "dates", "m": "durations", "U": "texts", "S": "texts", "T": "texts", "c": "complex numbers"}
@@ -84,8 +84,10 @@ def refuse_containers(X: Any, who: str = "X") -> None:
         raise TypeError(f"{who} is a sparse matrix: give X.toarray(), or batches; MLPClassifier takes it as it is")
 
 
-def refuse_other_than_numbers(X: Any, who: str = "X") -> None:
+def refuse_other_than_numbers(X: Any, who: str = "X", tables: str = TABLES) -> None:
     """Raise for the first column that holds dates, durations, texts or complex numbers, by its name.
+
+    `tables` says what takes such columns.
 
     NumPy turns dates into numbers of some 10¹⁸ and texts such as "3" into 3.0 without a word.
     """
@@ -94,10 +96,10 @@ def refuse_other_than_numbers(X: Any, who: str = "X") -> None:
         if what is not None:
             where = f"column {place}" if name is None else f"column {place} ({name!r})"
             example = next((value for value in np.asarray(column) if isinstance(value, str | bytes)), None)
-            quote = "" if example is None else f" (could not convert string to float: {example!r:.40})"
+            quote = "" if example is None else f" (could not convert string to float: {_bare(example)!r:.40})"
             raise ShapeError(
                 f"{who}, {where}, has dtype {column.dtype}: a network takes numbers, not {what}{quote}. "
-                f"{REMEDIES[what]}"
+                f"{REMEDIES[what].format(tables=tables)}"
             )
 
 
@@ -157,6 +159,11 @@ def _what(column: Any) -> str | None:
         if issubclass(kind, Complex) and not issubclass(kind, Real):
             return "complex numbers"
     return None
+
+
+def _bare(text: str | bytes) -> str | bytes:
+    """Without NumPy's type around it."""
+    return str(text) if isinstance(text, str) else bytes(text)
 
 
 def _of_lists(rows: Any) -> Any:

@@ -1,5 +1,6 @@
 """The scikit-learn face: MLPClassifier and MLPRegressor, supersets of scikit-learn's; tables, ensembles, search."""
 
+from pellucid.errors import ColumnWarning as ColumnWarning
 from pellucid.errors import DataWarning as DataWarning
 from pellucid.estimators.classifier import MLPClassifier as MLPClassifier
 from pellucid.estimators.ensembles.bagged import BaggedMLPClassifier as BaggedMLPClassifier

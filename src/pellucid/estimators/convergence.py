@@ -17,7 +17,7 @@ class Curves:
 
     losses: list[float] = field(default_factory=list)  # what is minimised, the penalty included, as scikit-learn's
     validation_losses: list[float] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)  # as the metric has them, larger or smaller the better
     best_loss: float = math.inf
     best_score: float = -math.inf  # times the sign: larger is better
     best_iter: int = 0  # its place among the scores, from 1
@@ -85,7 +85,7 @@ class Convergence(KeepsBest):
         if patience.scored is not None:
             score = float(run.logs[patience.scored])
             curves.scores.append(score)
-            self._say(f"Validation score: {score:f}")
+            self._say(f"Validation {self._watched}: {score:f}{self._name}")
             value = patience.sign * score
             if patience.early:
                 worse = value < curves.best_score + patience.tol
@@ -116,9 +116,20 @@ class Convergence(KeepsBest):
         if self.verbose:
             print(text)
 
+    @property
+    def _watched(self) -> str:
+        """What is measured on validation rows, by its direction."""
+        return "score" if self.patience.sign > 0 else "loss"
+
+    @property
+    def _name(self) -> str:
+        """And which, where the word does not say it."""
+        name = str(self.patience.scored).removeprefix("val_")
+        return "" if name == "loss" else f" ({name})"
+
     def _waited_long_enough(self, run: Run) -> None:
         curves, patience, rates = self.curves, self.patience, self.rates
-        what = "Validation score" if patience.early else "Training loss"
+        what = f"Validation {self._watched}" if patience.early else "Training loss"
         text = f"{what} did not improve more than tol={patience.tol:g} for {patience.epochs:g} consecutive epochs."
         if rates.kind == "adaptive" and rates.start * curves.factor > 1e-6:
             curves.factor, curves.waited = curves.factor / 5.0, 0

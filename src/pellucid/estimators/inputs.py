@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -57,7 +57,8 @@ def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
     who = type(estimator).__name__
     if not is_sparse(X):
         refuse_containers(X, f"{who}: X")
-        refuse_other_than_numbers(X, f"{who}: X")
+        tables = "TabularMLPRegressor" if is_regressor(estimator) else "TabularMLPClassifier"
+        refuse_other_than_numbers(X, f"{who}: X", f"Use {tables}, which takes tables with such columns as they are.")
 
 
 def checked_weights(sample_weight: ArrayLike, rows: int) -> Array | None:

@@ -125,12 +125,13 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         "The loss on the validation rows after each epoch; None without validation rows.",
     )
     validation_scores_ = Learned(
-        lambda fitted: list(fitted.curves.scores) or None,
-        "What is monitored, on the validation rows after each epoch; None without validation rows.",
+        lambda fitted: [sign_of(fitted.metric) * score for score in fitted.curves.scores] or None,
+        "What is monitored, on the validation rows after each epoch; larger is better. A loss, and any metric of which "
+        "less is better, has a minus ahead of it, as in scikit-learn's 'neg_log_loss'. None without validation rows.",
     )
     best_validation_score_ = Learned(
-        lambda fitted: sign_of(fitted.metric) * fitted.curves.best_score if fitted.curves.scores else None,
-        "The best of them.",
+        lambda fitted: fitted.curves.best_score if fitted.curves.scores else None,
+        "The largest of them.",
     )
     best_iter_ = Learned(
         lambda fitted: fitted.curves.best_iter or None, "The epoch, from 1, whose parameters were kept."

@@ -66,7 +66,8 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         """Train on a table. If `fit` fails, the estimator is as it was.
 
         `validation_fraction` of the rows, drawn at random, or `X_val` and `y_val`, are not trained on: they choose
-        the epoch whose parameters are kept. Preprocessing is learned from the training rows alone.
+        the epoch whose parameters are kept. Preprocessing is learned from the training rows alone; whether texts are
+        dates or numbers, from all of them.
 
         Parameters
         ----------
@@ -99,7 +100,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         preprocessor = TablePreprocessor(
             self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
         )
-        matrix = preprocessor.fit_table(table.take(inside), _pick(weights, inside))
+        matrix = preprocessor.fit_table(table, _pick(weights, inside), inside)
         held: Samples | None = None
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)

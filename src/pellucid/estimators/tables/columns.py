@@ -15,8 +15,8 @@ from sklearn.utils import check_array
 from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
 
-NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
-KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)
+NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY = "numeric", "boolean", "category", "datetime", "empty"
+KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)
 
 
 class Table(NamedTuple):
@@ -26,6 +26,7 @@ class Table(NamedTuple):
     columns: list[Array]
     texts: list[bool]  # columns declared as categories or texts, whatever their values look like
     named: bool
+    declared: list[bool]  # columns of the dtype of categories: their texts are not looked into
 
     @property
     def rows(self) -> int:
@@ -60,7 +61,7 @@ def read_table(X: ArrayLike, who: str) -> Table:
         X = np.asarray(X, object)  # NumPy would make texts of the numbers too
     array = check_array(X, dtype=None, ensure_all_finite=False, estimator=who, input_name="X")
     columns = [array[:, j] for j in range(array.shape[1])]
-    return Table([f"x{j}" for j in range(len(columns))], columns, [False] * len(columns), named=False)
+    return Table([f"x{j}" for j in range(len(columns))], columns, [False] * len(columns), False, [False] * len(columns))
 
 
 def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
@@ -69,12 +70,13 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
             f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) (shape={frame.shape}) while "
             f"a minimum of 1 is required by {who}."
         )
-    columns, texts = [], []
+    columns, texts, declared = [], [], []
     for place, dtype in enumerate(frame.schema.values()):
         series = frame[:, place]
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
             series = series.dt.replace_time_zone(None)  # the time on the wall: hours mean what they say
         columns.append(np.asarray(series.to_numpy()))
+        declared.append(isinstance(dtype, nw.Categorical | nw.Enum))
         texts.append(isinstance(dtype, nw.Categorical | nw.Enum | nw.String))
     texts_only = {isinstance(name, str) for name in frame.columns}
     if len(texts_only) == 2:
@@ -85,7 +87,7 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
         )
     named = texts_only == {True}
     names = list(frame.columns) if named else [f"x{j}" for j in range(len(columns))]
-    return Table(names, columns, texts, named)
+    return Table(names, columns, texts, named, declared)
 
 
 def is_missing(value: object) -> bool:
@@ -98,7 +100,7 @@ def is_missing(value: object) -> bool:
 
 
 def kind_of(name: str, column: Array, text: bool) -> str:
-    """One of KINDS. A column of Python objects is what all its values are; of mixed ones, categories."""
+    """One of KINDS, but EMPTY. A column of Python objects is what all its values are; of mixed ones, categories."""
     if text or column.dtype.kind in "UST":
         return CATEGORY
     by_dtype = {"b": BOOLEAN, "i": NUMERIC, "u": NUMERIC, "f": NUMERIC, "m": NUMERIC, "M": TIME}

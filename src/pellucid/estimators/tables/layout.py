@@ -1,9 +1,9 @@
-"""What the columns of a table are: their kinds, their categories, the parts of their dates. Learned in `fit`."""
+"""What the columns of a table are: their kinds, their texts, categories, parts of dates. Learned in `fit`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 import numpy as np
@@ -13,6 +13,7 @@ from pellucid.errors import PellucidError
 from pellucid.estimators.tables.columns import (
     BOOLEAN,
     CATEGORY,
+    EMPTY,
     KINDS,
     NUMERIC,
     TIME,
@@ -23,6 +24,7 @@ from pellucid.estimators.tables.columns import (
     tokens,
     truths,
 )
+from pellucid.estimators.tables.text_columns import TextUse, is_text_use
 
 DAY = 86_400_000_000  # microseconds
 NO_DATES = np.empty(0, "datetime64[us]")
@@ -46,7 +48,8 @@ class Layout:
     """The columns of a table. All but `names` go by name, in an order that does not depend on that of the columns.
 
     `names` are those of fit in their order, `named` says whether they are the user's. `one_hot` are the columns of few
-    categories; the other columns of categories become codes.
+    categories; the other columns of categories become codes. `texts` says how
+    texts that hold dates or numbers are read.
     """
 
     names: list[str]
@@ -55,10 +58,13 @@ class Layout:
     categories: dict[str, list[str]]
     dates: dict[str, DateUse]
     one_hot: list[str]
+    texts: dict[str, TextUse] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not set(self.kinds.values()) <= set(KINDS) or set(self.kinds) != set(self.names):
             raise TableError("the columns or their kinds are not what pellucid writes")
+        if not set(self.texts) <= set(self.names) or not all(map(is_text_use, self.texts.values())):
+            raise TableError("how texts are read is not what pellucid writes")
 
     @property
     def embedded(self) -> list[str]:
@@ -101,12 +107,14 @@ def column_kinds(table: Table, categorical: set[str]) -> dict[str, str]:
 
 
 def column_values(table: Table, kinds: dict[str, str]) -> dict[str, Array]:
-    """Columns by name, in the order of `kinds`, as their kind wants them."""
+    """Columns by name, in the order of `kinds`, as their kind wants them; without those that are EMPTY."""
     columns = dict(zip(table.names, table.columns, strict=True))
-    return {name: READERS[kind](name, columns[name]) for name, kind in kinds.items()}
+    return {name: READERS[kind](name, columns[name]) for name, kind in kinds.items() if kind != EMPTY}
 
 
-def learn_layout(table: Table, kinds: dict[str, str], values: dict[str, Array], one_hot_max: int) -> Layout:
+def learn_layout(
+    table: Table, kinds: dict[str, str], texts: dict[str, TextUse], values: dict[str, Array], one_hot_max: int
+) -> Layout:
     """Categories and parts of dates. Columns of up to `one_hot_max` categories, and truth values, are one-hot."""
     categories = {
         name: ["False", "True"] if kind == BOOLEAN else sorted(set(values[name].tolist()) - {None})
@@ -120,6 +128,7 @@ def learn_layout(table: Table, kinds: dict[str, str], values: dict[str, Array], 
         categories=categories,
         dates={name: useful_parts(values[name]) for name, kind in kinds.items() if kind == TIME},
         one_hot=[k for k, names in categories.items() if len(names) <= one_hot_max or kinds[k] == BOOLEAN],
+        texts={name: use for name, use in texts.items() if kinds[name] != EMPTY},
     )
 
 

@@ -18,12 +18,15 @@ from sklearn.utils.validation import (
 from pellucid.amounts import FLOATS, Condition, is_whole, one_of
 from pellucid.data.inputs import all_finite
 from pellucid.data.types import Array, ArrayLike
+from pellucid.errors import ColumnWarning
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter
-from pellucid.estimators.tables.columns import Table, read_table
+from pellucid.estimators.tables.columns import EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
 from pellucid.estimators.tables.scaling import SCALERS
+from pellucid.estimators.tables.text_columns import read_texts, recognise
+from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
 
@@ -34,8 +37,9 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     It takes pandas, polars and other data frames, and arrays, also of Python objects. Columns of a frame are known by
     name: their order does not matter, in `fit` or later.
 
-    Dates become the time elapsed, and year, month, weekday and hour where they vary. `sample_weight` counts for robust
-    and standard scales.
+    Dates become the time elapsed, and year, month, weekday and hour where they vary. Texts that hold dates or numbers,
+    as a CSV has them, are read as such, unless their column is declared or named as categorical; a column without any
+    value is left out. Both are said (`ColumnWarning`). `sample_weight` counts for robust and standard scales.
 
     {parameters}
 
@@ -68,7 +72,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         doc='"indicator" (the median, and a column that says so), "median", or "error"',
     )
     categorical: str | Iterable[str | int] | None = parameter(
-        default=(), doc="names (or numbers) of columns to take for categories, though they hold numbers"
+        default=(),
+        doc="columns (names or places) to take for categories, though they hold numbers, or texts of numbers or dates",
     )
     dtype: DTypeLike = parameter(
         default="float64",
@@ -117,7 +122,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         return self.fit(X, y, sample_weight).transform(X)
 
-    def fit_table(self, table: Table, sample_weight: ArrayLike = None) -> Array:
+    def fit_table(self, table: Table, sample_weight: ArrayLike = None, rows: Array | None = None) -> Array:
         """`fit` on a table that has been read; returns its rows transformed, as a plain array.
 
         Parameters
@@ -126,6 +131,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             rows by columns
         sample_weight : array of shape (n,)
             counts for robust and standard scales
+        rows : array of int
+            numbers of those to learn from, and to transform; the others only tell whether texts are dates or numbers
 
         Returns
         -------
@@ -133,27 +140,33 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             floats
         """
         check_parameters(self)
-        kinds = column_kinds(table, self._chosen(table))
+        chosen = self._chosen(table)
+        texts, table = recognise(table, chosen)
+        if rows is not None:
+            table = table.take(rows)
         weights = checked_weights(sample_weight, table.rows)
+        kinds = column_kinds(table, chosen)
         values = column_values(table, kinds)
+        empty = []
         for name, column in values.items():
             gone = _is_missing(column)
-            if gone.all():
-                raise ValueError(
-                    f"column {name!r} has no values at all, {len(column)} of {len(column)} are missing: leave it out"
-                )
             self._refuse_missing(name, gone)
-        layout = learn_layout(table, kinds, values, self.one_hot_max)
-        encoding, rows = learn_encoding(
+            if gone.all():
+                empty.append(name)
+        if empty:
+            self._leave_out(empty, values)
+            kinds |= dict.fromkeys(empty, EMPTY)
+        layout = learn_layout(table, kinds, texts, values, self.one_hot_max)
+        encoding, matrix = learn_encoding(
             layout, values, self.scaling, marks=self.missing == "indicator", weights=weights
         )
-        rows = self._as_dtype(rows, encoding)
+        matrix = self._as_dtype(matrix, encoding)
         self._encoding = encoding
         self.n_features_in_ = len(table.names)
         self.__dict__.pop("feature_names_in_", None)
         if table.named:
             self.feature_names_in_ = np.array(table.names, object)
-        return rows
+        return matrix
 
     def _chosen(self, table: Table) -> set[str]:
         """Names of the columns that the user calls categories."""
@@ -167,6 +180,22 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             else:
                 raise ValueError(f"categorical names {one!r}, but the columns are {_listed(table.names)}")
         return names
+
+    def _leave_out(self, empty: list[str], values: dict[str, Array]) -> None:
+        """Take columns without values out of `values`, and say so."""
+        if len(empty) == len(values):
+            raise ValueError(
+                f"no column has any value: {_listed(empty)} {'is' if len(empty) == 1 else 'are'} missing in all "
+                f"{len(values[empty[0]])} rows"
+            )
+        several = len(empty) > 1
+        notice(
+            f"{'Columns' if several else 'Column'} {_listed(empty)} {'have' if several else 'has'} no values at all: "
+            "left out, in prediction too",
+            ColumnWarning,
+        )
+        for name in empty:
+            del values[name]
 
     def _refuse_missing(self, name: str, gone: Array) -> None:
         if self.missing == "error" and gone.any():
@@ -209,7 +238,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         table, who = read_table(X, type(self).__name__), type(self).__name__
         layout = self._encoding.layout
         if table.named and layout.named:
-            absent = [name for name in layout.kinds if name not in set(table.names)]
+            absent = [name for name, kind in layout.kinds.items() if name not in set(table.names) and kind != EMPTY]
             extra = [name for name in table.names if name not in layout.kinds]
             faults = [f"missing now: {_listed(absent)}"] * bool(absent)
             faults += [f"not seen in fit: {_listed(extra)}"] * bool(extra)
@@ -236,7 +265,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         array of shape (n, columns)
             floats
         """
-        values = column_values(table, self.kinds_)
+        values = column_values(read_texts(table, self._encoding.layout.texts), self.kinds_)
         for name, column in values.items():
             self._refuse_missing(name, _is_missing(column))
         return self._as_dtype(self._encoding.rows(values), self._encoding)
@@ -256,7 +285,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """Kinds of the columns by name: "numeric", "boolean", "category" or "datetime"."""
+        """Kinds of the columns by name: "numeric", "boolean", "category", "datetime", or "empty" (left out)."""
         return self._encoding.layout.kinds
 
     @property

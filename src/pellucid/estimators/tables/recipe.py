@@ -56,7 +56,7 @@ class TableParameters(Parameters):
     embedding_dim: int | Sequence[int] = parameter(default=8, same=NetworkSettings)
     periodic: bool = parameter(default=True, doc="learned waves beside every number (`nn.Periodic`)")
     categorical: Sequence[str | int] = parameter(
-        default=(), doc="columns to take for categories, though they hold numbers"
+        default=(), doc="columns to take for categories, though they hold numbers, or texts of numbers or dates"
     )
     validation_fraction: float = parameter(
         default=0.2, same=SklearnParameters, doc="share of rows that choose the epoch; 0 keeps the last epoch"

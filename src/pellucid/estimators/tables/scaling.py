@@ -142,10 +142,12 @@ def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array 
     """Fit them one after the other; returns X scaled. Weights count where a scaler has a use for them."""
     for scaler in scalers:
         counting = isinstance(scaler, StandardScaler | SmoothRobustScaler)
-        scaler.fit(X, **({"sample_weight": sample_weight} if counting else {}))
+        with np.errstate(invalid="ignore"):  # PCA's shares of no variance at all, where all columns are constant
+            scaler.fit(X, **({"sample_weight": sample_weight} if counting else {}))
         if isinstance(scaler, PCA):  # directions without variance would be whitened into noise
             spread = scaler.explained_variance_
             rank = int(np.sum(spread > 1e-10 * max(float(spread[0]), 1e-300)))
-            scaler.set_params(n_components=max(rank, 1)).fit(X)
+            with np.errstate(invalid="ignore"):
+                scaler.set_params(n_components=max(rank, 1)).fit(X)
         X = scaler.transform(X)
     return X
