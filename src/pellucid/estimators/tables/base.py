@@ -170,7 +170,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         if dependence is None:
             inside, outside = self._split(y, rng)
         else:
-            inside, outside = dependence.hold_out(share, y if is_classifier(self) else None, rng)
+            inside, outside = dependence.hold_out(share, y if is_classifier(self) and y.ndim == 1 else None, rng)
         if len(outside) < 2 or len(inside) < 2:
             raise ValueError(
                 f"n_samples={len(y)} is too few to set {share:g} of them aside for validation: {len(outside)} would "
