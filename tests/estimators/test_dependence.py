@@ -305,7 +305,7 @@ def test_bags_are_of_whole_groups():
 
 def test_bags_of_groups_have_every_class():
     rare = np.where(np.isin(GROUPS, [3]), "rare", CLASSES)
-    many = BaggedMLPClassifier(LogisticRegression(), 8, n_jobs=1, random_state=0).fit(X[:, 1:], rare, groups=GROUPS)
+    many = BaggedMLPClassifier(LogisticRegression(), 16, n_jobs=1, random_state=0).fit(X[:, 1:], rare, groups=GROUPS)
     assert all(len(member.classes_) == 3 for member in many.estimators_)
 
 

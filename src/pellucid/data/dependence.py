@@ -189,7 +189,7 @@ def splitter_folds(
         raise ValueError(f"time goes with a number of folds, got {splitter!r:.80}: give a number, or leave time out")
     if isinstance(groups, str):
         groups = column_named(X, groups, "groups")
-    return list(splitter.split(X, y, groups))
+    return list(splitter.split(X, y) if groups is None else splitter.split(X, y, groups))
 
 
 def column_of_groups(groups: ArrayLike) -> str | None:
