@@ -18,6 +18,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pellucid.data.rows import Rows
 from pellucid.estimators import (
     BaggedMLPClassifier,
     BaggedMLPRegressor,
@@ -44,14 +45,18 @@ TIMES = rng.permutation(np.repeat(np.arange(30), 3))  # with ties
 FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "shop": [f"shop {g}" for g in GROUPS], "when": TIMES})
 
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (4,), "max_iter": 2, "random_state": 0, "engine": "numpy"}
-PLAIN = {"early_stopping": True, "validation_fraction": 0.2, "batch_size": 8}
-TABLE = {"scaling": None, "periodic": False}
-SINGLE = {
+PLAIN: dict[str, Any] = {"early_stopping": True, "validation_fraction": 0.2, "batch_size": 8}
+TABLE: dict[str, Any] = {"scaling": None, "periodic": False}
+SINGLE: dict[str, tuple[Any, dict[str, Any]]] = {
     "classifier": (MLPClassifier, PLAIN),
     "regressor": (MLPRegressor, PLAIN),
     "table classifier": (TabularMLPClassifier, TABLE),
     "table regressor": (TabularMLPRegressor, TABLE),
 }
+
+
+def numbers_of(part: Rows) -> np.ndarray:
+    return np.rint(np.asarray(part.X)[:, 0]).astype(int)
 
 
 class Sides(Callback):
@@ -65,8 +70,8 @@ class Sides(Callback):
 
     def on_fit_begin(self, run: Run) -> None:
         held = run.plan.validation
-        parts = [np.rint(np.asarray(part.X)[:, 0]).astype(int) for part in (run.plan.data, held) if part is not None]
-        self.seen.append((parts[0], parts[1] if len(parts) == 2 else None))
+        assert isinstance(run.plan.data, Rows)
+        self.seen.append((numbers_of(run.plan.data), None if held is None else numbers_of(held)))
 
 
 def single(name: str, seen: list[Any] | None = None, **more: Any) -> Any:
@@ -153,7 +158,8 @@ def test_a_column_of_groups_is_no_feature(name, frames, tmp_path):
 
 @each_single
 def test_a_column_of_times_is_a_feature(name):
-    table, seen = FRAME.drop(columns="shop"), []
+    table = FRAME.drop(columns="shop")
+    seen: list[Any] = []
     estimator = single(name, seen)
     estimator.fit(table, target(estimator), time="when")
     later(*seen[0])

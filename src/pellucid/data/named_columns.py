@@ -31,7 +31,7 @@ def column_named(X: ArrayLike, name: str, what: str) -> Any:
     return frame[name].to_native()
 
 
-def without_column(X: ArrayLike, name: str | None) -> ArrayLike:
+def without_column(X: ArrayLike, name: str | None) -> Any:
     """X as it is, or without the column of that name, where it is a data frame that has one.
 
     >>> import pandas as pd
