@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
+from pellucid.data.dependence import Dependence, dependence_of
 from pellucid.data.sparse import is_sparse
-from pellucid.data.types import Array
+from pellucid.data.types import Array, ArrayLike
 from pellucid.errors import ShapeError
 
 
@@ -89,7 +90,15 @@ def take_rows(data: Any, rows: Any) -> Any:
 
 
 def split(
-    X: Any, y: Any, *, test: float = 0.2, validation: float = 0.0, stratify: bool | None = None, seed: int = 0
+    X: Any,
+    y: Any,
+    *,
+    test: float = 0.2,
+    validation: float = 0.0,
+    stratify: bool | None = None,
+    seed: int = 0,
+    groups: ArrayLike = None,
+    time: ArrayLike = None,
 ) -> tuple[tuple[Any, Any], ...]:
     """(X, y) of the training part, of the validation part if there is one, and of the test part.
 
@@ -107,6 +116,11 @@ def split(
         keep the shares of the classes; None does so where y has whole numbers, booleans or strings
     seed : int
         of the draw
+    groups : array of shape (n,) or str
+        labels, or the name of a column: rows of one group are in the same part
+    time : array of shape (n,) or str
+        numbers, dates or ISO texts, or the name of a column: parts are later one after the other; rows of the same
+        time stay together
 
     Returns
     -------
@@ -124,11 +138,17 @@ def split(
     check_whole(0, seed=seed)
     labels = np.asarray(y)
     by_class = are_classes(labels) if stratify is None else stratify
-    rest, tested = by_fraction(np.arange(len(labels)), test, labels if by_class else None, seed)
-    parts = [rest, tested]
-    if validation:
-        strata = labels[rest] if by_class else None
-        parts = [*by_fraction(rest, validation / (1 - test), strata, seed), tested]
+    dependence = dependence_of(X, groups, time)
+
+    def divided(rows: Array, share: float) -> tuple[Any, Any]:
+        strata = labels[rows] if by_class else None
+        if dependence is None:
+            return by_fraction(rows, share, strata, seed)
+        inside, outside = dependence.take(rows).hold_out(share, strata, seed)
+        return rows[inside], rows[outside]
+
+    rest, tested = divided(np.arange(len(labels)), test)
+    parts = [*divided(rest, validation / (1 - test)), tested] if validation else [rest, tested]
     return tuple((take_rows(X, part), take_rows(y, part)) for part in parts)
 
 
@@ -137,13 +157,19 @@ def are_classes(labels: Array) -> bool:
     return labels.ndim == 1 and labels.dtype.kind in "iubOU"
 
 
-def shuffled_folds(rows: int, count: int, labels: Array | None, seed: int) -> list[tuple[Array, Array]]:
+def shuffled_folds(
+    rows: int, count: int, labels: Array | None, seed: int, dependence: Dependence | None = None
+) -> list[tuple[Array, Array]]:
     """Numbers of the rows to train on and of those held out, for each of `count` folds. Stratified by labels, if any.
+
+    Where rows depend on each other, see `Dependence.folds`.
 
     >>> [sorted(held.tolist()) for _, held in shuffled_folds(4, 2, None, seed=0)]
     [[2, 3], [0, 1]]
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
+    if dependence is not None:
+        return dependence.folds(count, labels, seed)
     splitter = (KFold if labels is None else StratifiedKFold)(count, shuffle=True, random_state=seed)
     return list(splitter.split(np.zeros((rows, 1)), labels))

@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from pellucid.data.dependence import column_of_groups, dependence_of
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.data.weights import joint
 from pellucid.estimators.fitted import Fitted, begin, take_up
-from pellucid.estimators.inputs import Validation, by_number, checked_rows, checked_weights
+from pellucid.estimators.inputs import Validation, by_number, checked_rows, checked_weights, note_groups
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import PlainParameters, plain_recipe
 from pellucid.estimators.seeing import told
@@ -49,13 +50,16 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         y_val: ArrayLike = None,
         sample_weight_val: ArrayLike = None,
         val_rows: ArrayLike = None,
+        groups: ArrayLike = None,
+        time: ArrayLike = None,
     ) -> Self:
         """Train. If `fit` fails, the estimator is as it was.
 
         Validation data are `X_val` and `y_val`, or `val_rows`; else early stopping takes a random
-        `validation_fraction`. With validation data the curves `validation_scores_` and `validation_loss_curve_` are
-        filled. With `early_stopping` they decide when to stop, and the best parameters are kept, however training
-        ends; `n_iter_no_change=np.inf` keeps the best without stopping.
+        `validation_fraction`, of whole `groups` if there are such, or the latest rows by `time`. With validation data
+        the curves `validation_scores_` and `validation_loss_curve_` are filled. With `early_stopping` they decide when
+        to stop, and the best parameters are kept, however training ends; `n_iter_no_change=np.inf` keeps the best
+        without stopping.
 
         Parameters
         ----------
@@ -73,13 +77,19 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
             how much each of them counts
         val_rows : array of int
             numbers of rows of X that are not trained on, in place of `X_val`
+        groups : array of shape (n,) or str
+            labels, or the name of a column of X, which is no feature then (and may be absent when predicting): rows of
+            one group are trained on or held out together
+        time : array of shape (n,) or str
+            numbers, dates or ISO texts, or the name of a column of X: the latest rows are held out
 
         Returns
         -------
         estimator
             itself
         """
-        return self._fit(X, y, sample_weight, Validation(X_val, y_val, sample_weight_val, val_rows))
+        validation = Validation(X_val, y_val, sample_weight_val, val_rows, dependence_of(X, groups, time))
+        return self._fit(X, y, sample_weight, validation, groups_column=column_of_groups(groups))
 
     def _fit(
         self,
@@ -90,12 +100,14 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         *,
         incremental: bool = False,
         classes: Array | None = None,
+        groups_column: str | None = None,
     ) -> Self:
         check_parameters(self)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True: call fit, or leave it out")
         before = self.fitted if self.__sklearn_is_fitted__() and (self.warm_start or incremental) else None
-        columns = copy.copy(self) if before is None else self
+        columns = copy.copy(self)
+        note_groups(columns, groups_column, reset=before is None)
         matrix, labels = self._checked(columns, X, y, reset=before is None)
         target = self._target(labels, None if before is None else before.target, part=incremental, classes=classes)
         weights = self._weights(target, matrix, labels, sample_weight, part=incremental)
@@ -107,7 +119,8 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         samples = Samples(matrix, target.encode(labels), weights)
         rows, held = self._parts(samples, validation or Validation(), target, columns)
         goes_on = before is not None and (incremental or not recipe.compat.forgets)
-        fitted = fit(recipe, rows, held, start, rng, goes_on=goes_on, incremental=incremental)
+        dependence = None if validation is None else validation.dependence
+        fitted = fit(recipe, rows, held, start, rng, dependence=dependence, goes_on=goes_on, incremental=incremental)
         self.__dict__.pop("_first_weights", None)
         self.with_fitted(fitted, columns)
         told(self, self.verbose and not incremental)

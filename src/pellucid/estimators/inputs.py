@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from pellucid.data.dependence import Dependence
 from pellucid.data.inputs import all_finite, refuse_containers, refuse_other_than_numbers
+from pellucid.data.named_columns import without_column
 from pellucid.data.sparse import is_sparse
 from pellucid.data.types import Array, ArrayLike, Matrix
 
@@ -22,6 +24,7 @@ def checked(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, reset: bool, numeric: bool
 ) -> tuple[Matrix, Array]:
     """X (n, features) as floats or a sparse matrix, y as an array; features are counted and named, or compared."""
+    X = without_column(X, groups_column(estimator))
     refuse_what_is_no_table(estimator, X)
     try:
         matrix, target = validate_data(
@@ -45,11 +48,25 @@ def checked(
 
 def checked_rows(estimator: BaseEstimator, X: ArrayLike, *, finite: bool = True) -> Matrix:
     """New rows for a fitted estimator; `finite=False` leaves it to others to look for numbers that are not."""
+    X = without_column(X, groups_column(estimator))
     refuse_what_is_no_table(estimator, X)
     matrix: Matrix = validate_data(estimator, X, accept_sparse=["csr", "csc"], ensure_all_finite=False, reset=False)
     if finite:
         must_be_finite(estimator, matrix)
     return matrix
+
+
+def note_groups(estimator: object, name: str | None, *, reset: bool = True) -> None:
+    """Note the column that names groups, in `groups_column_`: it is no feature. `reset` forgets an earlier one."""
+    if reset:
+        vars(estimator).pop("groups_column_", None)
+    if name is not None:
+        vars(estimator)["groups_column_"] = name
+
+
+def groups_column(estimator: object) -> str | None:
+    """The name of that column, if there is one."""
+    return getattr(estimator, "groups_column_", None)
 
 
 def refuse_what_is_no_table(estimator: BaseEstimator, X: ArrayLike) -> None:
@@ -112,12 +129,13 @@ def _with_row(error: ValueError, y: ArrayLike) -> ValueError:
 
 @dataclass(frozen=True)
 class Validation:
-    """What `fit` is given; at most one of the two ways."""
+    """What `fit` is given: rows of their own, or row numbers, not both; else how rows are to be drawn."""
 
     X: ArrayLike = None
     y: ArrayLike = None
     weights: ArrayLike = None
     rows: ArrayLike = None
+    dependence: Dependence | None = None  # of the rows of X, where some of them are to be drawn
 
     @property
     def separate(self) -> bool:

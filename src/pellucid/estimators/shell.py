@@ -83,9 +83,9 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
         fitted : Fitted
             all that was learned
         columns : object
-            has the number of features, and their names if any
+            has the number of features, and if any their names and the column of groups
         """
-        names = ("n_features_in_", "feature_names_in_")
+        names = ("n_features_in_", "feature_names_in_", "groups_column_")
         features = {name: getattr(columns, name) for name in names if hasattr(columns, name)}
         learned = [name for name in vars(self) if isinstance(getattr(type(self), name, None), Learned)]
         for name in (*names, *learned):  # also what a user has put in the place of what was learned

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid.data.dependence import Dependence
 from pellucid.data.samples import Samples
 from pellucid.data.sparse import better_sparse, dense, is_sparse, shuffled_batches, too_large
 from pellucid.data.splits import by_fraction
@@ -37,20 +38,22 @@ def fit(
     previous: Fitted,
     rng: np.random.RandomState,
     *,
+    dependence: Dependence | None = None,
     goes_on: bool = False,
     incremental: bool = False,
 ) -> Fitted:
     """Train the network of `previous` (see `begin` and `take_up`, which make one for this call).
 
-    `held` are validation rows, or the share of `rows` that is to be drawn for it. `goes_on`: with the split, the order
-    and the optimizer's state of an earlier fit. `incremental`: for one epoch, with the penalty of the first.
+    `held` are validation rows, or the share of `rows` that is to be drawn for it, by their `dependence`. `goes_on`:
+    with the split, the order and the optimizer's state of an earlier fit. `incremental`: for one epoch, with the
+    penalty of the first.
     """
     if goes_on and previous.drawn is not None:  # what was held out stays held out
         rng = np.random.RandomState()
         rng.set_state(previous.drawn)
     drawn = rng.get_state()
     if isinstance(held, float):
-        rows, held = divided(rows, recipe, held, rng)
+        rows, held = divided(rows, recipe, held, rng, dependence)
     model, curves = previous.model, previous.curves
     if not previous.epochs:
         model.learn_edges(rows.X)
@@ -80,11 +83,16 @@ def fit(
     return replace(fitted, calibration=recipe.target.learn_from(fitted.scores(held.X), held.target, held.weights))
 
 
-def divided(rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomState) -> tuple[Samples, Samples]:
+def divided(
+    rows: Samples, recipe: Recipe, share: float, rng: np.random.RandomState, dependence: Dependence | None = None
+) -> tuple[Samples, Samples]:
     """The random split of early stopping; for one label a row it keeps the shares of the classes."""
     count = len(rows)
     strata = recipe.target.strata(rows.target, share)
-    inside, outside = by_fraction(np.arange(count), share, strata, rng)
+    if dependence is None:
+        inside, outside = by_fraction(np.arange(count), share, strata, rng)
+    else:
+        inside, outside = dependence.hold_out(share, None if strata is None else np.ravel(strata), rng)
     if len(outside) < 2:
         raise ValueError(
             "The validation set is too small. Increase 'validation_fraction' or the size of your dataset: "

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pellucid.amounts import WHOLE, check_whole, is_whole, or_none
+from pellucid.data.dependence import column_of_groups, dependence_of, splitter_folds
+from pellucid.data.named_columns import without_column
 from pellucid.data.splits import are_classes, shuffled_folds, take_rows
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.processors import default_threads
@@ -204,6 +206,7 @@ def cross_validate(
     *,
     folds: Any = 5,
     groups: Any = None,
+    time: Any = None,
     prepare: Any = None,
     sample_weight: Any = None,
     seed: int = 0,
@@ -221,8 +224,11 @@ def cross_validate(
         their target
     folds : int | splitter
         a number (stratified for classes), or a splitter of scikit-learn
-    groups : array of shape (n,)
-        goes to the splitter
+    groups : array of shape (n,) or str
+        labels, or the name of a column of X, which is no feature then: rows of one group are trained on or held out
+        together. Goes to the splitter, if there is one
+    time : array of shape (n,) or str
+        numbers, dates or ISO texts, or the name of a column of X: each fold is trained on what was before it
     prepare : transformer
         with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
         nothing leaks from the held-out rows
@@ -253,9 +259,11 @@ def cross_validate(
     if isinstance(folds, str) or not hasattr(folds, "split"):
         if not is_whole(folds, 2):
             raise ValueError(f"folds is a whole number from 2, or a splitter of scikit-learn, got {folds!r}")
-        splits = shuffled_folds(len(labels), folds, labels if are_classes(labels) else None, seed)
+        strata = labels if are_classes(labels) else None
+        splits = shuffled_folds(len(labels), folds, strata, seed, dependence_of(X, groups, time))
     else:
-        splits = folds.split(X, labels, groups)
+        splits = splitter_folds(folds, X, labels, groups, time)
+    X = without_column(X, column_of_groups(groups))
     rows = []
     for train, held in splits:
         X_train, X_held = take_rows(X, train), take_rows(X, held)

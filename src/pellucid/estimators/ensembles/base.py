@@ -17,13 +17,15 @@ from sklearn.utils.validation import (
 )
 
 from pellucid.amounts import WHOLE, Condition, is_number, is_whole, one_of
+from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
+from pellucid.data.named_columns import without_column
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.ensembles.members import make_member, snapshots, train_members, validates
 from pellucid.estimators.ensembles.outputs import OF_UNSEEN, Outputs, out_of_bag
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.ensembles.spread import MemberReport, compare
-from pellucid.estimators.inputs import Learner, checked, checked_rows, checked_weights
+from pellucid.estimators.inputs import Learner, checked, checked_rows, checked_weights, groups_column, note_groups
 from pellucid.estimators.parameters import Parameters, parameter
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.shell import Saves
@@ -79,7 +81,15 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
 
     # fit
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> BaseEnsemble:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike = None,
+        *,
+        groups: ArrayLike = None,
+        time: ArrayLike = None,
+    ) -> BaseEnsemble:
         """Train the members, one on each of `n_jobs` threads. If it fails, the ensemble is as it was.
 
         Parameters
@@ -90,6 +100,13 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
             their target
         sample_weight : array of shape (n,)
             how much each row counts
+        groups : array of shape (n,) or str
+            labels, or the name of a column of X, which is no feature then (and may be absent when predicting): a
+            member has seen all rows of a group, or none of them. Bootstrap samples are of whole groups
+        time : array of shape (n,) or str
+            numbers, dates or ISO texts, or the name of a column of X: a member is checked by rows that are later than
+            those it has seen. Bootstrap samples leave out the latest fifth of the rows; with folds, member i has seen
+            what was before fold i
 
         Returns
         -------
@@ -99,11 +116,13 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
         for name, one in self.declared.items():
             one.condition.check(name, getattr(self, name))
         check_no_checkpoint(self._base(), "members")
+        dependence, column = self._dependence(X, groups, time), column_of_groups(groups)
         successor = copy.copy(self)  # features are noted there: this ensemble changes when all has gone well
-        rows, target = self._checked(successor, X, y)
+        note_groups(successor, column)
+        rows, target = self._checked(successor, without_column(X, column), y)
         weights = self._weights(rows, sample_weight)
         reading = self._kind.learn(target)
-        seeds, shares, members = self._trained(rows, target, weights, reading.labels(target))
+        seeds, shares, members = self._trained(rows, target, weights, reading.labels(target), dependence)
         attributes: dict[str, object] = {
             "_reading": reading,
             "seeds_": seeds,
@@ -111,12 +130,13 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
             "estimators_samples_": [share.rows for share in shares],
         }
         if self.method in ("bagging", "folds"):
-            attributes |= out_of_bag(reading, members, shares, rows, target, weights)
+            by_time = dependence is not None and dependence.ordered  # then the first rows are seen by all
+            attributes |= out_of_bag(reading, members, shares, rows, target, weights, warns=not by_time)
         self.__dict__ = {name: value for name, value in vars(successor).items() if name not in OF_UNSEEN} | attributes
         return self
 
     def _trained(
-        self, X: Matrix, y: Array, weights: Array | None, labels: Array | None
+        self, X: Matrix, y: Array, weights: Array | None, labels: Array | None, dependence: Dependence | None
     ) -> tuple[Array, list[Share], list[Learner]]:
         """Seeds, the rows that each member was trained on, and the members."""
         base, rng = self._base(), check_random_state(self.random_state)
@@ -127,15 +147,16 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
             members = snapshots(make_member(base, int(seeds[0]), threads=None), X, y, weights, count)
             return seeds[:1], shares[: len(members)], members
         if self.method == "bagging":
-            shares = bags(X, y if labels is None else labels, weights, labels, self.max_samples, seeds)
+            shares = bags(X, y if labels is None else labels, weights, labels, self.max_samples, seeds, dependence)
         elif self.method == "folds":
-            shares = folds(n, labels, count, int(rng.randint(2**31 - 1)))
+            shares = folds(n, labels, count, int(rng.randint(2**31 - 1)), dependence)
         members = train_members(
             [make_member(base, int(seed)) for seed in seeds],
             X,
             y,
             weights,
             shares,
+            dependence,
             validate=self.method == "folds" or (self.method == "bagging" and validates(base)),
             threads=None if self.n_jobs in (None, -1) else self.n_jobs,
             verbose=bool(self.verbose),
@@ -164,11 +185,22 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{type(self._base()).__name__} takes no sample_weight")
         return checked_weights(sample_weight, X.shape[0])
 
+    def _dependence(self, X: ArrayLike, groups: ArrayLike, time: ArrayLike) -> Dependence | None:
+        dependence = dependence_of(X, groups, time)
+        if dependence is not None and self.method == "seeds" and not has_fit_parameter(self._base(), "groups"):
+            raise ValueError(
+                f"{type(self._base()).__name__} takes no groups and no time, and with method='seeds' they are for the "
+                "members alone: use 'bagging' or 'folds'"
+            )
+        return dependence
+
     # prediction
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
-        return _as_table(X) if self._takes_tables() else checked_rows(self, X)  # tables know their columns by name
+        if not self._takes_tables():
+            return checked_rows(self, X)
+        return _as_table(without_column(X, groups_column(self)))  # tables know their columns by name
 
     def _mean(self, X: ArrayLike) -> Array:
         """The mean over members."""

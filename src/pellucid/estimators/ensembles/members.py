@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from pellucid import optim
+from pellucid.data.dependence import Dependence
 from pellucid.data.types import Array, Matrix, Tree
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.ensembles.gathered_warnings import gathered_warnings
@@ -45,12 +46,16 @@ def train_members(
     y: Array,
     weights: Array | None,
     shares: Sequence[Share],
+    dependence: Dependence | None = None,
     *,
     validate: bool,
     threads: int | None,
     verbose: bool,
 ) -> list[Learner]:
-    """Fit each member to its share, one on each thread. With `validate` the rows it never sees are its validation."""
+    """Fit each member to its share, one on each thread. With `validate` the rows it never sees are its validation.
+
+    A member that sets rows aside by itself is told how they depend on each other.
+    """
     classes = y.ndim == 1 and is_classifier(members[0])
 
     def work(member: Learner, share: Share) -> Learner:
@@ -68,6 +73,8 @@ def train_members(
                 more |= {"X_val": _safe_indexing(X, judges), "y_val": y[judges]}
                 if row_weights is not None and has_fit_parameter(member, "sample_weight_val"):
                     more["sample_weight_val"] = row_weights[judges]
+        if dependence is not None and not more and has_fit_parameter(member, "groups"):
+            more |= dependence.take(rows).fit_parameters
         if row_weights is not None:
             more["sample_weight"] = row_weights[rows]
         if np.array_equal(rows, np.arange(X.shape[0])):

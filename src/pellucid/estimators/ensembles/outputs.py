@@ -121,11 +121,18 @@ OF_UNSEEN = ("oob_score_", "oob_prediction_", "oob_decision_function_", "_errors
 
 
 def out_of_bag(
-    reading: Outputs, members: Sequence[Learner], shares: Sequence[Share], X: Matrix, y: Array, weights: Array | None
+    reading: Outputs,
+    members: Sequence[Learner],
+    shares: Sequence[Share],
+    X: Matrix,
+    y: Array,
+    weights: Array | None,
+    *,
+    warns: bool = True,
 ) -> dict[str, Array | float]:
     """What an ensemble keeps of the mean output, for each row, of members that have not seen it: NaN where all have.
 
-    The score is of rows that have an output, and count; NaN for less than two.
+    The score is of rows that have an output, and count; NaN for less than two. `warns` if many rows have none.
     """
     columns = reading.of(members[0], _safe_indexing(X, [0])).shape[1]
     total, votes = np.zeros((X.shape[0], columns)), np.zeros(X.shape[0])
@@ -134,7 +141,7 @@ def out_of_bag(
             total[share.held] += reading.of(member, _safe_indexing(X, share.held))
             votes[share.held] += 1
     never_out = 1 - np.mean(votes > 0)
-    if never_out > NEVER_OUT:
+    if warns and never_out > NEVER_OUT:
         notice(
             f"{never_out:.0%} of the rows were in the bags of all {len(shares)} members: they have no out-of-bag "
             "prediction (NaN), and oob_score_ is of the others. More members (n_estimators) leave fewer.",

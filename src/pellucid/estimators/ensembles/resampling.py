@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pellucid.data.dependence import Dependence
 from pellucid.data.splits import shuffled_folds
 from pellucid.data.types import Array, Matrix
 from pellucid.graph.primitives.random import mix
 
 COPIES = 10
 """Whole-number weights that add up to more than so many times the rows are no longer taken for copies of rows."""
+
+LATEST = 0.2
+"""Share of the rows, by time, that no bootstrap sample is drawn from."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,22 @@ class Share:
 
 
 def bags(
-    X: Matrix, y: Array, weights: Array | None, labels: Array | None, size: float | int, seeds: Iterable[int]
+    X: Matrix,
+    y: Array,
+    weights: Array | None,
+    labels: Array | None,
+    size: float | int,
+    seeds: Iterable[int],
+    dependence: Dependence | None = None,
 ) -> list[Share]:
     """Bootstrap samples: rows drawn with replacement, by a generator of each member's seed (Breiman, 1996).
 
     Weights that are whole numbers count copies of a row, and the draw is from all copies; other weights go with the
     rows they belong to. Rows of weight 0 are never drawn. The list that is drawn from is in an order of its rows'
     contents, so the order of X does not matter. A class that is missing from a sample replaces one of its rows.
+
+    Of groups, whole ones are drawn, until the sample has its size; a missing class brings a group that has it. With
+    times, all samples are drawn from the same rows, and the others, the `LATEST`, are held out.
 
     labels: (n,) class of each row as a number, or None.   size: share of the rows, or their number
     """
@@ -45,8 +58,16 @@ def bags(
         are_counts = bool(np.all(weights == np.floor(weights))) and weights.sum() <= COPIES * len(order)
         times = weights[order].astype(int) if are_counts else (weights[order] > 0).astype(int)
         pool, keep_weights = np.repeat(order, times), not are_counts
+    latest = np.arange(0)
+    if dependence is not None and dependence.ordered:
+        _, latest = dependence.hold_out(LATEST, labels, None)
+        pool = pool[~np.isin(pool, latest)]
     count = max(1, round(size * len(pool))) if isinstance(size, float) else int(size)
-    return [_bag(pool, count, labels, keep_weights, len(order), seed) for seed in seeds]
+    if dependence is not None and not dependence.ordered:
+        dependence.must_have(2, "to leave some of them out of a sample")
+        return [_bag_of_groups(pool, count, labels, keep_weights, dependence, seed) for seed in seeds]
+    bags = [_bag(pool, count, labels, keep_weights, len(order), seed) for seed in seeds]
+    return [replace(bag, held=latest) for bag in bags] if len(latest) else bags
 
 
 def _bag(pool: Array, count: int, labels: Array | None, weighted: bool, n: int, seed: int) -> Share:
@@ -59,6 +80,23 @@ def _bag(pool: Array, count: int, labels: Array | None, weighted: bool, n: int, 
     return Share(rows, np.flatnonzero(out), weighted)
 
 
+def _bag_of_groups(
+    pool: Array, count: int, labels: Array | None, weighted: bool, dependence: Dependence, seed: int
+) -> Share:
+    rng = np.random.default_rng(seed)
+    groups, numbers, sizes = np.unique(dependence.blocks[pool], return_inverse=True, return_counts=True)
+    draws = rng.integers(0, len(groups), count)  # each brings a row or more: these are enough
+    chosen = draws[: np.searchsorted(np.cumsum(sizes[draws]), count) + 1]
+    classes = np.zeros(len(pool), int) if labels is None else labels[pool]
+    for label in np.unique(classes):
+        having = np.unique(numbers[classes == label])
+        if not np.isin(having, chosen).any():
+            chosen = np.append(chosen, rng.choice(having))
+    parts = np.split(pool[np.argsort(numbers, kind="stable")], np.cumsum(sizes)[:-1])
+    held = ~np.isin(dependence.blocks, groups[chosen])
+    return Share(np.concatenate([parts[group] for group in chosen]), np.flatnonzero(held), weighted)
+
+
 def _with_every_class(rows: Array, labels: Array, pool: Array, rng: np.random.Generator) -> None:
     """Put a row of each missing class in the place of a row whose class has others, as long as there are such."""
     for label in np.setdiff1d(labels[pool], labels[rows]):
@@ -69,12 +107,15 @@ def _with_every_class(rows: Array, labels: Array, pool: Array, rng: np.random.Ge
         rows[rng.choice(places)] = rng.choice(pool[labels[pool] == label])
 
 
-def folds(n: int, labels: Array | None, count: int, seed: int) -> list[Share]:
-    """K shuffled folds: each member is trained on all but one of them. Stratified where there are labels."""
+def folds(n: int, labels: Array | None, count: int, seed: int, dependence: Dependence | None = None) -> list[Share]:
+    """K shuffled folds: each member is trained on all but one of them. Stratified where there are labels.
+
+    Where rows depend on each other, see `Dependence.folds`.
+    """
     if not 2 <= count <= n:
         raise ValueError(f"method='folds' takes n_estimators from 2 to the number of rows, {n}, got {count}")
     by_class = labels is not None and np.bincount(labels).max() >= count  # else there is no fold without the class
-    return [Share(*pair) for pair in shuffled_folds(n, count, labels if by_class else None, seed)]
+    return [Share(*pair) for pair in shuffled_folds(n, count, labels if by_class else None, seed, dependence)]
 
 
 def content_order(X: Matrix, y: Array) -> Array:

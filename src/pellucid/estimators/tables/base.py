@@ -8,16 +8,18 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
+from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
+from pellucid.data.named_columns import without_column
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike
 from pellucid.data.weights import in_reach, joint
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.fitted import begin, seed_of
-from pellucid.estimators.inputs import Validation, checked_weights
+from pellucid.estimators.inputs import Validation, checked_weights, note_groups
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
@@ -62,12 +64,14 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         X_val: ArrayLike = None,
         y_val: ArrayLike = None,
         sample_weight_val: ArrayLike = None,
+        groups: ArrayLike = None,
+        time: ArrayLike = None,
     ) -> Self:
         """Train on a table. If `fit` fails, the estimator is as it was.
 
-        `validation_fraction` of the rows, drawn at random, or `X_val` and `y_val`, are not trained on: they choose
-        the epoch whose parameters are kept. Preprocessing is learned from the training rows alone; whether texts are
-        dates or numbers, from all of them.
+        `validation_fraction` of the rows, drawn at random (of whole `groups` if there are such) or the latest by
+        `time`, or `X_val` and `y_val`, are not trained on: they choose the epoch whose parameters are kept.
+        Preprocessing is learned from the training rows alone; whether texts are dates or numbers, from all of them.
 
         Parameters
         ----------
@@ -83,6 +87,11 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             their target
         sample_weight_val : array of shape (m,)
             how much each of them counts
+        groups : array of shape (n,) or str
+            labels, or the name of a column of X, which is no feature then (and may be absent when predicting): rows of
+            one group are trained on or held out together
+        time : array of shape (n,) or str
+            numbers, dates or ISO texts, or the name of a column of X: the latest rows are held out
 
         Returns
         -------
@@ -94,13 +103,15 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         check_parameters(self)
         separate = Validation(X_val, y_val, sample_weight_val).separate
         rng = check_random_state(self.random_state)
-        table, labels, weights = self._read(X, y, sample_weight)
+        dependence, column = dependence_of(X, groups, time), column_of_groups(groups)
+        table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
-        inside, outside = self._numbers_of_rows(labels, rng, split=not separate)
+        inside, outside = self._numbers_of_rows(labels, rng, dependence, split=not separate)
         preprocessor = TablePreprocessor(
             self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
         )
         matrix = preprocessor.fit_table(table, _pick(weights, inside), inside)
+        note_groups(preprocessor, column)
         held: Samples | None = None
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
@@ -131,27 +142,35 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         told(self, self.verbose)
         return self
 
-    def _read(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike) -> tuple[Table, Array, Array | None]:
-        """The table, the target and the weights; without rows that count for nothing."""
+    def _read(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike, dependence: Dependence | None
+    ) -> tuple[Table, Array, Array | None, Dependence | None]:
+        """The table, the target, the weights and what rows have in common; without rows that count for nothing."""
         table = read_table(X, type(self).__name__)
         labels = self._checked_target(y)
         check_consistent_length(table.columns[0], labels)
         table.refuse_infinite()
         weights = _given_weights(sample_weight, table.rows)
         if weights is None or weights.all():
-            return table, labels, weights
+            return table, labels, weights, dependence
         counting = np.flatnonzero(weights)
-        return table.take(counting), labels[counting], weights[counting]
+        together = None if dependence is None else dependence.take(counting)
+        return table.take(counting), labels[counting], weights[counting], together
 
     def _samples(self, target: Target, matrix: Array, y: Array, weights: Array | None) -> Samples:
         """Rows as the network takes them; weights also by their classes."""
         return Samples(matrix, target.encode(y), joint(weights, self._row_weights(target, y)))
 
-    def _numbers_of_rows(self, y: Array, rng: np.random.RandomState, split: bool) -> tuple[Array, Array]:
+    def _numbers_of_rows(
+        self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
+    ) -> tuple[Array, Array]:
         share = self.validation_fraction
         if not split or not share:
             return np.arange(len(y)), np.arange(0)
-        inside, outside = self._split(y, rng)
+        if dependence is None:
+            inside, outside = self._split(y, rng)
+        else:
+            inside, outside = dependence.hold_out(share, y if is_classifier(self) and y.ndim == 1 else None, rng)
         if len(outside) < 2 or len(inside) < 2:
             raise ValueError(
                 f"n_samples={len(y)} is too few to set {share:g} of them aside for validation: {len(outside)} would "

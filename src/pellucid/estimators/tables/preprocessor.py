@@ -17,9 +17,10 @@ from sklearn.utils.validation import (
 
 from pellucid.amounts import FLOATS, Condition, is_whole, one_of
 from pellucid.data.inputs import all_finite
+from pellucid.data.named_columns import without_column
 from pellucid.data.types import Array, ArrayLike
 from pellucid.errors import ColumnWarning
-from pellucid.estimators.inputs import checked_weights
+from pellucid.estimators.inputs import checked_weights, groups_column
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter
 from pellucid.estimators.tables.columns import EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
@@ -235,7 +236,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             rows by columns
         """
         check_is_fitted(self, "kinds_")
-        table, who = read_table(X, type(self).__name__), type(self).__name__
+        who = type(self).__name__
+        table = read_table(without_column(X, groups_column(self)), who)
         layout = self._encoding.layout
         if table.named and layout.named:
             absent = [name for name, kind in layout.kinds.items() if name not in set(table.names) and kind != EMPTY]

@@ -11,6 +11,8 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from pellucid.amounts import Condition, is_whole
+from pellucid.data.dependence import column_of_groups, dependence_of, splitter_folds
+from pellucid.data.named_columns import without_column
 from pellucid.data.splits import by_fraction, shuffled_folds
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.inputs import Learner
@@ -58,31 +60,44 @@ def folds(
     validation: float | tuple[ArrayLike, ...],
     cv: int | BaseCrossValidator | None,
     seed: int,
+    groups: ArrayLike = None,
+    time: ArrayLike = None,
 ) -> list[Fold]:
     """The parts of the data that every trial sees, cut once.
 
     `validation` is a share of the rows or (X, y); `cv`, in its place, a number of folds or a splitter of scikit-learn.
+    `groups` stay together, and what is held out is later by `time`; a column of groups is no feature.
     """
     everything = Part(*indexable(*everything))
     target = np.asarray(everything.y)
     classes = target if is_classifier(estimator) and target.ndim == 1 else None
+    dependence, column = dependence_of(everything.X, groups, time), column_of_groups(groups)
+    features = everything._replace(X=without_column(everything.X, column))
     if cv is not None:
         SPLITTER.check("cv", cv)
         pairs = (
-            list(cv.split(everything.X, everything.y))
+            splitter_folds(cv, everything.X, everything.y, groups, time)
             if hasattr(cv, "split")
-            else shuffled_folds(everything.rows, int(cv), classes, seed)
+            else shuffled_folds(everything.rows, int(cv), classes, seed, dependence)
         )
-        if classes is not None:  # a class that is not trained on cannot be scored
-            pairs = [(inside, outside[np.isin(classes[outside], classes[inside])]) for inside, outside in pairs]
     elif isinstance(validation, tuple):
         if len(validation) not in (2, 3):
             raise ValueError(f"validation is (X, y) or (X, y, weights), got {len(validation)} things")
-        return [Fold(everything, Part(*validation))]
+        return [Fold(features, Part(without_column(validation[0], column), *validation[1:]))]
     else:
         SHARE.check("validation", validation)
-        pairs = [_held_out(everything.rows, classes, validation, seed)]
-    return [Fold(everything.take(inside), everything.take(outside)) for inside, outside in pairs]
+        pairs = [
+            _held_out(everything.rows, classes, validation, seed)
+            if dependence is None
+            else dependence.hold_out(validation, classes, seed)
+        ]
+    if classes is not None:  # a class that is not trained on cannot be scored
+        pairs = [(inside, outside[np.isin(classes[outside], classes[inside])]) for inside, outside in pairs]
+        if not all(len(outside) for _, outside in pairs):
+            raise ValueError(
+                "tune: held-out rows are all of classes that are not trained on: give fewer folds, or (X, y)"
+            )
+    return [Fold(features.take(inside), features.take(outside)) for inside, outside in pairs]
 
 
 def _held_out(count: int, classes: Array | None, share: float, seed: int) -> tuple[Array, Array]:

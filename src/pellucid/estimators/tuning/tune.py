@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from pellucid.amounts import ABOVE_0, WHOLE, Condition, is_whole, or_none
+from pellucid.data.dependence import column_of_groups
 from pellucid.data.types import ArrayLike
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.settings import check_no_checkpoint
@@ -50,6 +51,8 @@ def tune(
     validation: float | tuple[ArrayLike, ...] = 0.2,
     cv: int | BaseCrossValidator | None = None,
     sample_weight: ArrayLike = None,
+    groups: ArrayLike = None,
+    time: ArrayLike = None,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int = -1,
     verbose: bool = True,
@@ -91,6 +94,12 @@ def tune(
         in place of `validation`: a number of folds, or a splitter
     sample_weight : array of shape (n,)
         how much each row counts
+    groups : array of shape (n,) or str
+        labels, or the name of a column of X, which is no feature then (and may be absent when predicting): rows of one
+        group are trained on or judge together; goes to the splitter, if `cv` is one
+    time : array of shape (n,) or str
+        numbers, dates or ISO texts, or the name of a column of X: the rows that judge are later than those that are
+        trained on
     random_state : int | np.random.RandomState | None
         a seed or generator
     n_jobs : int
@@ -112,13 +121,13 @@ def tune(
     (True, 3, True)
     """
     optuna = _optuna()
-    begin = time.monotonic()
+    begin = monotonic()
     seconds, most = _limits(budget, trials)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     original = choose_estimator(estimator, X, y)
     base = _prepared(original, metric, seed)
     everything = Part(X, y, sample_weight)
-    parts = folds(base, everything, validation, cv, seed)
+    parts = folds(base, everything, validation, cv, seed, groups, time)
     JOBS.check("tune: n_jobs", n_jobs)
     threads = None if n_jobs == -1 else int(n_jobs)
     before = optuna.logging.get_verbosity()
@@ -137,7 +146,8 @@ def tune(
     finally:
         optuna.logging.set_verbosity(before)
     best = search.best()
-    winner = _refitted(base, best, everything, original.get_params(deep=False)["threads"], parts[0].rows)
+    column = column_of_groups(groups)
+    winner = _refitted(base, best, everything, original.get_params(deep=False)["threads"], parts[0].rows, column)
     judge = best.folds[0]
     return Tuned(
         winner,
@@ -147,7 +157,7 @@ def tune(
         metric if isinstance(metric, str) else judge.metric,
         "min" if judge.sign < 0 else "max",
         [_record(i, out, best) for i, out in enumerate(search.done)],
-        time.monotonic() - begin,
+        monotonic() - begin,
         search.stopped,
         study,
     )
@@ -196,10 +206,13 @@ def _prepared(estimator: Learner, metric: str | Callable[..., float] | None, see
     return base.set_params(**settings)
 
 
-def _refitted(base: Learner, best: Outcome, everything: Part, threads: int | None, rows: int) -> Learner:
+def _refitted(
+    base: Learner, best: Outcome, everything: Part, threads: int | None, rows: int, groups: str | None
+) -> Learner:
     """The best settings on all rows, for as many epochs as were best on the validation rows.
 
-    Its parameters are those of the trial: a clone would hold out rows again, and stop by itself.
+    Its parameters are those of the trial: a clone would hold out rows again, and stop by itself. `groups` is the name
+    of a column that is no feature.
     """
     epochs = max(best.epochs, 1)
 
@@ -218,5 +231,5 @@ def _refitted(base: Learner, best: Outcome, everything: Part, threads: int | Non
     changes["callbacks"] = [*params["callbacks"], stop]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is meant
-        estimator.set_params(**changes).fit(everything.X, everything.y, sample_weight=everything.weights)
+        estimator.set_params(**changes).fit(everything.X, everything.y, sample_weight=everything.weights, groups=groups)
     return estimator.set_params(**{name: params[name] for name in changes})
