@@ -90,6 +90,7 @@ LAYERS: dict[str, list[nn.Layer]] = {
     "RMSNorm": [nn.RMSNorm(1e-4)],
 }
 SETTINGS = {
+    "gaussian": {"floor": 0.25, "beta": 0.5},
     "huber": {"delta": 2.5},
     "quantile": {"quantiles": (0.1, 0.5, 0.9)},
     "poisson": {"constant": True},

@@ -64,6 +64,11 @@ class Loss(Record, ABC):
         """How many scores belong to one column of the target."""
         return 1
 
+    @property
+    def point(self) -> int:
+        """Which of the numbers that the link gives for a column is the answer, where one is wanted: the middle one."""
+        return self.per_output // 2
+
     @abstractmethod
     def each(self, s: Any, y: Any) -> Any:
         """The formula, in plain NumPy.
