@@ -42,7 +42,7 @@ def test_columns_that_matter_are_found(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_they_change_nothing_about_the_fit_and_are_the_same_again(kind):
-    model, X, y = fitted(kind, importances=True)
+    model, X, _ = fitted(kind, importances=True)
     plain, *_ = fitted(kind)
     assert_array_equal(model.predict(X), plain.predict(X))
     assert_array_equal(fitted(kind, importances=True)[0].importances_.falls, model.importances_.falls)
@@ -88,7 +88,7 @@ def test_a_column_that_two_others_mix_counts_whole():
 def test_the_score_falls_by_what_a_column_explains():
     rng = np.random.RandomState(0)
     x, y = rng.normal(size=2000), rng.normal(size=2000)
-    worth = permuted(["x", "y"], [x, y], lambda columns: -np.mean((columns[0] - x) ** 2), 10, rng)
+    worth = permuted(["x", "y"], [x, y], lambda columns: -float(np.mean((columns[0] - x) ** 2)), 10, rng)
     assert worth.score == 0
     assert_allclose(worth.mean, [2 * x.var(), 0], rtol=0.1)  # E (x - x')² = 2 Var x
     assert_array_equal(worth.falls[1], 0)

@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 from pellucid import MLPRegressor, TabularMLPRegressor, nn
 from pellucid.estimators import BaggedMLPRegressor, TrainingSettings
+from pellucid.estimators.regressor import numbers_of
 from tests.estimators import few_rows as few
 from tests.estimators.few_rows import saved_and_loaded
 
@@ -62,9 +63,10 @@ def test_intervals_hold_on_new_rows(loss):
     check_coverage(*model.calibrate(own, other).predict_interval(TEST, COVERAGE), TRUTH, held=500)
     if loss != "squared_error":  # wide where rows are uncertain: each half is covered, and widths follow the spread
         assert np.corrcoef(high - low, SPREAD)[0, 1] > 0.8
-        calm = SPREAD < np.median(SPREAD)
+        calm = np.argsort(SPREAD).argsort() < 1500
+        inside = (low <= TRUTH) & (high >= TRUTH)
         for part in (calm, ~calm):
-            assert np.mean((low <= TRUTH)[part] & (TRUTH <= high)[part]) == pytest.approx(COVERAGE, abs=0.08)
+            assert np.mean(inside[part]) == pytest.approx(COVERAGE, abs=0.08)
 
 
 def test_quantiles_are_in_the_units_of_the_target():
@@ -89,7 +91,6 @@ def test_a_gaussian_loss_predicts_mean_and_deviation(gaussian, tmp_path):
     assert gaussian.best_validation_score_ == min(gaussian.validation_loss_curve_)  # the likelihood chooses the epoch
     again = saved_and_loaded(gaussian, tmp_path)
     assert_array_equal(again.predict(TEST, return_std=True)[1], deviation)
-    assert gaussian.diagnose().codes == [] or "loss-output-mismatch" not in gaussian.diagnose().codes
 
 
 def test_the_view_of_the_network_is_in_standardised_units(gaussian):
@@ -122,8 +123,7 @@ def test_several_outputs_have_a_deviation_each():
 def test_with_dropout_both_kinds_of_uncertainty_are_added(gaussian):
     model = TabularMLPRegressor(**QUICK, loss="gaussian", dropout=0.1).fit(X, Y)
     mean, deviation = model.predict(TEST, return_std=True, n_draws=30)
-    target = model.fitted.target
-    scores = model.logits(TEST)
+    target, scores = numbers_of(model.fitted), model.logits(TEST)
     assert mean.shape == deviation.shape == (3000,)
     assert np.median(deviation) > np.median(target.deviations(scores))
     assert np.corrcoef(mean, target.decode(scores))[0, 1] > 0.9

@@ -90,7 +90,7 @@ def test_deviations_by_dropout():
 def test_without_dropout_there_are_none(kind):
     model, X, _ = fitted(kind, max_iter=2)
     ask = model.predict if kind is TabularMLPRegressor else model.predict_proba
-    with pytest.raises(ValueError, match="return_std draws networks by dropout.*set dropout=0.1, or use an ensemble"):
+    with pytest.raises(ValueError, match=r"return_std draws networks by dropout.*set dropout=0.1, or use an ensemble"):
         ask(X, return_std=True)
 
 
@@ -181,8 +181,8 @@ def test_a_failed_part_changes_nothing():
         model.partial_fit(X, np.where(value > 200, "high", "other"))
     with pytest.raises(ValueError, match="'balanced' needs all rows"):
         clone(model).set_params(class_weight="balanced").partial_fit(X, labels(value), classes=np.unique(labels(value)))
+    reg = TabularMLPRegressor(**QUICK).partial_fit(X, value)
     with pytest.raises(ValueError, match="y has 2 columns, but the network was made for 1"):
-        reg = TabularMLPRegressor(**QUICK).partial_fit(X, value)
         reg.partial_fit(X, np.column_stack([value, value]))
     assert_array_equal(model.predict_proba(X), before)
 

@@ -40,10 +40,11 @@ def plot_histories(
         ends.append(max(end_of(epochs, values, name, colour) for epochs, values in curves))
     marks = []
     for history, epoch in drawn:
-        values = dict(zip(*_curve(history, shown[-1]), strict=True)) if shown else {}
-        if epoch in values:
-            ax.plot([epoch], [values[epoch]], "o", color=INK, ms=6 if alone else 4, zorder=3)
-        if alone and epoch in values:
+        heights = dict(zip(*_curve(history, shown[-1]), strict=True)) if epoch is not None and shown else {}
+        if epoch not in heights:
+            continue
+        ax.plot([epoch], [heights[epoch]], "o", color=INK, ms=6 if alone else 4, zorder=3)
+        if alone:
             marks.append(Mark(epoch, f"kept\nepoch {epoch}", INK))
     if best is not None:
         row = runs[0].best(best)

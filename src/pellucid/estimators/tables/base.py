@@ -126,7 +126,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
     def _read(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike, known: TablePreprocessor | None = None
     ) -> tuple[Table, Array, Array | None]:
-        """The table, the target and the weights; without rows that count for nothing. `known`: whose columns they are"""
+        """The table (of columns that are `known`), the target and the weights; without rows that count for nothing."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         table = read_table(X, type(self).__name__) if known is None else known.known_table(X)

@@ -1,4 +1,4 @@
-"""`partial_fit` of tables: the preprocessor is learned from the first rows, each call is an epoch at a constant rate."""
+"""`partial_fit` of tables: the first rows teach the preprocessor, and each call is an epoch at a constant rate."""
 
 from __future__ import annotations
 
