@@ -66,6 +66,7 @@ def test_every_loss_of_the_table():
     kinds = {
         "identity": LinkKind.NUMBERS,
         "sorted": LinkKind.NUMBERS,
+        "mean and deviation": LinkKind.NUMBERS,
         "exp": LinkKind.POSITIVE,
         "sign": LinkKind.SIGN,
         "sigmoid": LinkKind.PROBABILITY,

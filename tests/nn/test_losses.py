@@ -103,6 +103,17 @@ def huber(delta):
     return average(lambda s, y: (s - y) ** 2 / 2 if abs(s - y) <= delta else delta * (abs(s - y) - mp.mpf(delta) / 2))
 
 
+def gaussian(floor):
+    def each(s, y):
+        parts = []
+        for i, target in enumerate(y):
+            variance = mp.exp(2 * s[2 * i + 1]) + mp.mpf(floor) ** 2
+            parts.append((mp.log(variance) + (target - s[2 * i]) ** 2 / variance) / 2)
+        return mp.fsum(parts) / len(parts)
+
+    return each
+
+
 poisson = average(lambda s, y: mp.exp(s) - y * s)
 full_poisson = average(lambda s, y: mp.exp(s) - y * s + mp.log(mp.factorial(int(y))))
 gamma = average(lambda s, y: y * mp.exp(-s) + s)
@@ -122,6 +133,8 @@ CASES = [
     make("quantile", 1, reals, pinball((0.5,))),
     make("quantile", 3, reals, pinball(TAUS), quantiles=TAUS),
     make("quantile", 9, real_rows, pinball(TAUS), quantiles=TAUS),
+    make("gaussian", 2, reals, gaussian(1e-3)),
+    make("gaussian", 6, real_rows, gaussian(0.5), floor=0.5),
     make("poisson", 1, counts, poisson),
     make("poisson", 3, count_rows, full_poisson, constant=True),
     make("gamma", 1, sizes, gamma),
@@ -253,6 +266,7 @@ def test_recorded_by_shape_for_every_batch_size(case):
         ("binary_cross_entropy", "smoothing", 0.1, 1, bits),
         ("multilabel", "smoothing", 0.1, 3, bit_rows),
         ("huber", "delta", 0.7, 3, real_rows),
+        ("gaussian", "floor", 0.2, 2, reals),
         ("focal", "gamma", 1.5, 1, bits),
         ("focal", "gamma", 1.5, 4, classes),
         ("focal", "alpha", 0.3, 1, bits),
@@ -314,6 +328,34 @@ def test_quantiles_minimise_the_pinball_loss_and_are_sorted():
     assert_array_equal(which.link(np.array([[3.0, 1.0, 2.0, 0.0, -1.0, 5.0]])), [[1, 2, 3, -1, 0, 5]])
     slope = pel.grad(lambda s: loss("quantile", quantiles=0.9)(s, np.zeros((1, 1))))(np.zeros((1, 1)))
     assert_allclose(slope, 0.5 - 0.9)
+
+
+def test_the_best_normal_distribution_has_the_mean_and_the_deviation():
+    which = loss("gaussian", floor=1e-9)
+    mean, deviation, *others = which.link(best_scores(which, np.column_stack([reals, 5 * reals - 3]), 4))[0]
+    assert_allclose([mean, deviation], [reals.mean(), reals.std()], rtol=1e-6)
+    assert_allclose(others, [5 * mean - 3, 5 * deviation], rtol=1e-6)
+    s = rng.normal(size=(N, 2))
+    density = stats.norm.logpdf(reals, s[:, 0], np.exp(s[:, 1]))
+    assert_allclose(which.per_sample(s, reals[:, None]), -density - 0.5 * np.log(2 * np.pi), rtol=1e-12)
+
+
+def test_beta_changes_the_pull_of_each_row_and_not_the_value():
+    s, y = rng.normal(size=(N, 2)), reals[:, None]
+    plain, stronger = loss("gaussian"), loss("gaussian", beta=0.5)
+    assert_allclose(stronger.per_sample(s, y), plain.per_sample(s, y), rtol=1e-14)
+    slopes = [pel.grad(lambda s, one=one: one(s, y))(s) for one in (plain, stronger)]
+    assert_allclose(slopes[1], slopes[0] * plain.link(s)[:, 1:], rtol=1e-12)
+    squared = pel.grad(lambda s: loss("gaussian", beta=1.0)(s, y))(s)[:, 0]  # with 1 the mean learns as by ½ r²
+    assert_allclose(squared, (s[:, 0] - reals) / N, rtol=1e-12)
+    both = np.array([[1e4, 1e4], [-1e4, -1e4]], np.float32)
+    assert np.isfinite(pel.grad(lambda s: stronger(s, np.zeros((2, 1))))(both)).all()
+
+
+def test_a_deviation_stays_above_its_floor():
+    which = loss("gaussian", floor=0.1)
+    assert_allclose(which.link(np.array([[3.0, -50.0]])), [[3.0, 0.1]])
+    assert_allclose(which.link(np.array([[3.0, 5.0]])), [[3.0, np.exp(5.0)]], rtol=1e-6)
 
 
 def test_signs_and_the_absolute_error():
@@ -558,6 +600,8 @@ def test_sample_weights():
         ("quantile", {"quantiles": (0.5, 0.1)}),
         ("quantile", {"quantiles": (0.0, 0.5)}),
         ("quantile", {"quantiles": ()}),
+        ("gaussian", {"floor": 0.0}),
+        ("gaussian", {"beta": 2.0}),
     ],
 )
 def test_settings_are_checked(name, settings):

@@ -93,6 +93,7 @@ LAYERS: dict[str, list[nn.Layer]] = {
     "RMSNorm": [nn.RMSNorm(1e-4)],
 }
 SETTINGS = {
+    "gaussian": {"floor": 0.25, "beta": 0.5},
     "huber": {"delta": 2.5},
     "quantile": {"quantiles": (0.1, 0.5, 0.9)},
     "poisson": {"constant": True},
@@ -134,7 +135,7 @@ def test_every_loss(name):
         if usual.name != "gamma"
         else np.ones((3, 1))
     )
-    outputs = 3 if usual.name in ("focal", "cross_entropy", "brier", "quantile") else y.shape[1]
+    outputs = 3 if usual.name in ("focal", "cross_entropy", "brier") else y.shape[1] * loss.per_output
     scores = np.random.default_rng(0).normal(size=(3, outputs))
     y = np.array([0, 1, 1]) if usual.name in ("focal", "cross_entropy", "brier") else y
     assert loss(scores, y) == again(scores, y)

@@ -9,6 +9,7 @@ from pellucid.estimators.ensembles.spread import BiasVariance as BiasVariance
 from pellucid.estimators.ensembles.spread import MemberReport as MemberReport
 from pellucid.estimators.ensembles.spread import bias_variance as bias_variance
 from pellucid.estimators.ensembles.spread import variance_of_average as variance_of_average
+from pellucid.estimators.importances import Importances as Importances
 from pellucid.estimators.regressor import MLPRegressor as MLPRegressor
 from pellucid.estimators.settings import NetworkSettings as NetworkSettings
 from pellucid.estimators.settings import TrainingSettings as TrainingSettings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 
 from pellucid import nn
@@ -108,6 +109,11 @@ class ClassTarget(Target):
         else:
             places = np.argmax(decision, axis=1)
         return np.asarray(self.classes[places])
+
+    def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
+        """Accuracy; of several labels the share of rows that have all of them right."""
+        truth = encoded.astype(int) if self.several else self.classes[encoded]
+        return float(accuracy_score(truth, self.decode(scores), sample_weight=weights))
 
     def probabilities(self, scores: Array, doubt: float = 0.0, *, log: bool = False) -> Array:
         """How likely each class is, or the logarithm of that; with a share of `doubt`.   (n, outputs) -> (n, classes)"""

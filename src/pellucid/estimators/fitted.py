@@ -14,6 +14,7 @@ from pellucid.amounts import check_whole
 from pellucid.data.chunks import input_chunks
 from pellucid.data.types import Array, Matrix
 from pellucid.estimators.convergence import Curves
+from pellucid.estimators.importances import Importances
 from pellucid.estimators.recipe import Recipe, name_of
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train import Metric, Model
@@ -37,6 +38,7 @@ class Fitted:
     drawn: Any = None  # the state of the generator ahead of the random split
     calibration: Calibration = field(default_factory=Calibration)
     crew: Crew | None = None  # of several networks this is the first
+    importances: Importances | None = None  # of the columns of a table, if they were asked for
 
     def scores(self, X: Matrix) -> Array:
         """The output of the network, or of several joined.   (n, features) -> (n, outputs)"""

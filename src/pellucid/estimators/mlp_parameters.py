@@ -232,7 +232,8 @@ class NumberParameters(Parameters):
     loss: Loss = parameter(
         default="squared_error",
         doc='"squared_error" (halved, as in scikit-learn), "poisson", "absolute_error", "huber", "gamma", "quantile" '
-        'or `nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never crossing), a '
+        'or `nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))` for several at once (one column each, never crossing), '
+        '"gaussian" for a mean and a deviation of each row (`predict(X, return_std=True)`), a '
         "loss of `pellucid.nn`, or a function f(scores, y)",
         kw_only=False,
     )

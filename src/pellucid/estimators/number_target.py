@@ -15,11 +15,15 @@ from pellucid.data.types import Array
 from pellucid.estimators.mlp_parameters import Loss
 from pellucid.estimators.target import Calibration, Target
 from pellucid.nn.losses.link import LinkKind
-from pellucid.nn.losses.numbers import Poisson, Quantile
+from pellucid.nn.losses.numbers import Gaussian, Poisson, Quantile
 from pellucid.train import METRICS, Metric
 
-NAMED = {"squared_error": nn.loss("half_squared_error"), "poisson": Poisson("deviance")}
-"""What scikit-learn means by these names."""
+NAMED = {
+    "squared_error": nn.loss("half_squared_error"),
+    "poisson": Poisson("deviance"),
+    "gaussian": Gaussian(beta=0.5),
+}
+"""What estimators mean by these names: for the first two what scikit-learn means."""
 
 SUMMED = (type(NAMED["squared_error"]), Poisson)
 """Losses of which several outputs are added up, as in scikit-learn."""
@@ -42,6 +46,10 @@ class Units:
         flat = numbers.reshape(len(numbers), -1).astype(np.float64)
         each = flat.shape[1] // len(self.shift)
         return np.asarray(flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)).reshape(numbers.shape)
+
+    def own_widths(self, widths: Array) -> Array:
+        """The way back for distances, (n,) or (n, columns): they have a size and no place."""
+        return np.asarray(widths.reshape(len(widths), -1) * self.factor).reshape(widths.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +76,13 @@ class NumberTarget(Target):
         return ()
 
     @property
+    def has_deviations(self) -> bool:
+        """Does the loss predict a deviation beside each mean?"""
+        return isinstance(self.loss, Gaussian)
+
+    @property
     def usual_metric(self) -> Metric | None:
-        return None if self.quantiles else METRICS["r2"]  # R² needs one prediction for each output
+        return METRICS["r2"] if self.loss.per_output == 1 else None  # R² needs one prediction for each output
 
     def check(self, y: Array) -> None:
         """Raise for another number of columns than the network was made for."""
@@ -98,38 +111,61 @@ class NumberTarget(Target):
         return np.asarray(self.loss.link(scores))
 
     def decode(self, scores: Array) -> Array:
-        return self._shown(self.predictions(scores))
+        return self._shown(self._grouped(scores)[:, :, 0] if self.has_deviations else self.predictions(scores))
+
+    def deviations(self, scores: Array) -> Array:
+        """Those that the loss predicts, in the shape and the units of `decode`."""
+        widths = shaped(self._grouped(scores)[:, :, 1])
+        return widths if self.units is None else self.units.own_widths(widths)
 
     def _shown(self, numbers: Array) -> Array:
-        shaped = numbers[:, 0] if numbers.shape[1] == 1 else numbers
-        return shaped if self.units is None else self.units.own(shaped)
+        return shaped(numbers) if self.units is None else self.units.own(shaped(numbers))
 
     def interval(self, scores: Array, radius: Array) -> tuple[Array, Array]:
-        """The outer quantiles, moved outwards by so much; the prediction ± that much where there is one number only."""
-        low, high = self._ends(scores)
-        return self._shown(low - radius), self._shown(high + radius)
+        """The outer quantiles, moved outwards by so many widths; the prediction ± that much where it is one number."""
+        low, high, width = self._ends(scores)
+        low, high = low - radius * width, high + radius * width
+        if self.loss.link.kind is LinkKind.POSITIVE:
+            low = np.maximum(low, 0.0)
+        return self._shown(low), self._shown(high)
 
     def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
-        """How far the truth lies outside the outer quantiles."""
-        low, high = self._ends(scores)
+        """How many widths the truth lies outside the outer quantiles."""
+        low, high, width = self._ends(scores)
         truth = np.asarray(encoded, float).reshape(len(encoded), -1)
-        return Calibration(errors=np.sort(np.maximum(low - truth, truth - high), axis=0))
+        return Calibration(errors=np.sort(np.maximum(low - truth, truth - high) / width, axis=0))
 
-    def _ends(self, scores: Array) -> tuple[Array, Array]:
-        grouped = self.predictions(scores).reshape(len(scores), -1, self.loss.per_output)
-        return grouped[:, :, 0], grouped[:, :, -1]
+    def _ends(self, scores: Array) -> tuple[Array, Array, Array | float]:
+        """The outer quantiles of each column, or the prediction twice; and what errors are measured in.
+
+        With predicted deviations errors are multiples of them, so that intervals are wide where rows are uncertain
+        (Lei et al., 2018); else the unit is that of training.
+        """
+        grouped = self._grouped(scores)
+        if self.has_deviations:
+            return grouped[:, :, 0], grouped[:, :, 0], grouped[:, :, 1]
+        return grouped[:, :, 0], grouped[:, :, -1], 1.0
+
+    def _grouped(self, scores: Array) -> Array:
+        """(n, outputs) -> (n, columns, numbers for each)"""
+        return self.predictions(scores).reshape(len(scores), -1, self.loss.per_output)
 
     def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
         """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""
         if not self.quantiles:
             return float(r2_score(encoded, replace(self, units=None).decode(scores), sample_weight=weights))
         truth = np.asarray(encoded, float).reshape(len(encoded), -1)
-        parts = self.predictions(scores).reshape(len(scores), -1, self.loss.per_output)
+        parts = self._grouped(scores)
         explained = [
             d2_pinball_score(truth, parts[:, :, i], sample_weight=weights, alpha=q)
             for i, q in enumerate(self.quantiles)
         ]
         return float(np.mean(explained))
+
+
+def shaped(numbers: Array) -> Array:
+    """One column as the numbers themselves.   (n, 1) -> (n,)"""
+    return numbers[:, 0] if numbers.shape[1] == 1 else numbers
 
 
 def number_target(y: Array, loss: Loss, *, mean: bool = False, units: Units | None = None) -> NumberTarget:

@@ -13,7 +13,7 @@ from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning
 from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.classifier import stochastic
-from pellucid.estimators.fitted import DRAWS, Fitted
+from pellucid.estimators.fitted import DRAWS, Fitted, has_noise
 from pellucid.estimators.inputs import checked
 from pellucid.estimators.mlp_parameters import COMPAT, NumberParameters
 from pellucid.estimators.number_target import COVERAGE, NumberTarget, number_target, radius
@@ -28,6 +28,17 @@ def numbers_of(fitted: Fitted) -> NumberTarget:
     return fitted.target
 
 
+def mixture(fitted: Fitted, rows: Matrix, draws: int, who: str) -> tuple[Array, Array]:
+    """Mean and deviation of normal distributions that networks with dropout at work predict, taken together."""
+    target = numbers_of(fitted)
+
+    def means_and_variances(scores: Array) -> Array:
+        return np.stack([target.decode(scores), target.deviations(scores) ** 2], axis=-1)
+
+    mean, deviation = fitted.draws(rows, draws, means_and_variances, who)
+    return mean[..., 0], np.sqrt(mean[..., 1] + deviation[..., 0] ** 2)
+
+
 class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
     """What regressors answer."""
 
@@ -39,7 +50,8 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         X : array of shape (n, features)
             rows
         return_std : bool
-            the deviation over networks with dropout at work, too
+            the deviation, too: over networks with dropout at work; with loss="gaussian" the predicted one (with
+            dropout, of both: the variances are added up)
         n_draws : int
             how many such networks
 
@@ -48,10 +60,15 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         array of shape (n,) or (n, outputs)
             numbers; with `return_std` a pair, mean and deviation
         """
-        answer = self.fitted.target.decode
+        target = numbers_of(self.fitted)
         if not return_std:
-            return answer(self.logits(X))
-        return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, answer, type(self).__name__))
+            return target.decode(self.logits(X))
+        if not target.has_deviations:
+            return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, target.decode, type(self).__name__))
+        if not has_noise(self.fitted.model.net):
+            scores = self.logits(X)
+            return target.decode(scores), target.deviations(scores)
+        return self._on(X, lambda fitted, rows: mixture(fitted, rows, n_draws, type(self).__name__))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Array | None = None) -> float:
         """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained).
@@ -81,8 +98,9 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         """Lower and upper ends that hold the truth with this probability.
 
         With a quantile loss they are its outer quantiles, moved by the errors on held-out rows (conformal, Romano
-        et al., 2019); else the prediction ± a quantile of the held-out errors. Held-out rows are those that chose
-        the epoch, `X_val`, or `calibrate(X, y)`.
+        et al., 2019); with loss="gaussian" the mean ± so many predicted deviations, a quantile of the held-out errors
+        in deviations (Lei et al., 2018); else the prediction ± a quantile of the held-out errors. Held-out rows are
+        those that chose the epoch, `X_val`, or `calibrate(X, y)`.
 
         Parameters
         ----------

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pellucid.data.types import Array, ArrayLike, Matrix, Tree
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.inputs import checked_weights, must_be_finite
+from pellucid.estimators.learning_curves import LearningCurves, LearningRun
 from pellucid.estimators.recipe import sign_of
 from pellucid.estimators.seeing import Sees
 from pellucid.estimators.target import Target
@@ -62,7 +63,7 @@ class Saves:
         save_estimator(self, path)
 
 
-class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+class Shell(Sees, Saves, LearningCurves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
     """The readable side of an estimator."""
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -145,6 +146,10 @@ class Shell(Sees, Saves, ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # 
     _n_features_out = Learned(
         lambda fitted: int(fitted.model.params[fitted.layers[-1][0]].shape[-2]), "Columns of `transform`."
     )
+
+    def learning_runs(self) -> list[LearningRun]:
+        fitted = self.fitted
+        return [LearningRun(fitted.model.history, fitted.curves.best_iter or None if fitted.early else None)]
 
     # rows
 

@@ -60,6 +60,10 @@ class Target(ABC):
     def learn_from(self, scores: Array, encoded: Array, weights: Array | None) -> Calibration:
         """What rows tell that were not trained on; `loss` is that of training, which knows of members."""
 
+    @abstractmethod
+    def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
+        """How good the answers are: at best 1."""
+
     always_calibrated: ClassVar[bool] = False
     """Is that wanted of all validation rows?"""
 

@@ -76,6 +76,7 @@ def fit(
         seed=seed,
         drawn=drawn,
         calibration=Calibration(),  # that of other weights is gone
+        importances=None,
     )
     remember(model, rows, held)
     if held is None or not recipe.calibrate:

@@ -192,7 +192,8 @@ class ModelFace(BaseEstimator):  # type: ignore[misc]
         """Classes, or numbers.   (n,) or (n, outputs)"""
         if self.labels:
             return self.model.predict_classes(X)
-        numbers = self.model.predict(X)
+        numbers, loss = self.model.predict(X), self.model.loss
+        numbers = numbers.reshape(len(numbers), -1, loss.per_output)[:, :, loss.point]  # of quantiles the middle one
         return numbers[:, 0] if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
 
     def __getattr__(self, name: str) -> Any:

@@ -9,14 +9,13 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from pellucid.figures import COLOURS, GREY, INK, Mark, annotate, axes, end_of
 from pellucid.markup import plural, short, table
 from pellucid.train.files.container import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
+from pellucid.train.history_plot import plot_histories
 from pellucid.train.loop.ending import Ending, described, ending_of_text, restored
 from pellucid.whole_files import write_atomically
 
@@ -205,28 +204,7 @@ class History:
         matplotlib axes
             those drawn on
         """
-        if not self.epochs:
-            raise ValueError("the history has no epochs yet: there is nothing to draw")
-        ax = axes(ax)
-        epochs = [row["epoch"] for row in self.epochs]
-        present = [name for name in names if any(name in row for row in self.epochs)]
-        ends, marks = [], []
-        for name, colour in zip(present, cycle(COLOURS), strict=False):
-            values = [math.nan if value is None else value for value in self[name]]
-            ax.plot(epochs, values, color=colour, lw=2, marker="o" if len(epochs) == 1 else None)
-            ends.append(end_of(epochs, values, name, colour))
-        if best is not None:
-            row = self.best(best)
-            if best in present:
-                ax.plot([row["epoch"]], [row[best]], "o", color=INK, zorder=3)
-            marks.append(Mark(row["epoch"], f"best {best}\n{row[best]:.4g}, epoch {row['epoch']}", INK))
-        if self.ending is not None and not self.ending.complete:
-            marks.append(Mark(epochs[-1], "stopped", GREY, ":"))
-        ax.set(xlabel="epoch", ylabel="loss" if all("loss" in name for name in present) else "")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.margins(x=0)
-        annotate(ax, ends, marks, weight="bold")
-        return ax
+        return plot_histories([self], names, best=best, ax=ax)
 
     def __repr__(self) -> str:
         """Epochs, what was measured at the beginning and at the end, and why it ended."""

@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.classifier import MLPClassifier
 from pellucid.estimators.ensembles.base import BaseEnsemble
-from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs, shaped
-from pellucid.estimators.number_target import COVERAGE, radius
+from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
+from pellucid.estimators.number_target import COVERAGE, radius, shaped
 from pellucid.estimators.regressor import MLPRegressor
 
 DOC = """

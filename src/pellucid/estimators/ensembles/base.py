@@ -26,6 +26,7 @@ from pellucid.estimators.ensembles.outputs import OF_UNSEEN, Outputs, out_of_bag
 from pellucid.estimators.ensembles.resampling import Share, bags, folds
 from pellucid.estimators.ensembles.spread import MemberReport, compare
 from pellucid.estimators.inputs import Learner, checked, checked_rows, checked_weights, groups_column, note_groups
+from pellucid.estimators.learning_curves import LearningCurves, LearningRun, runs_of_members
 from pellucid.estimators.parameters import Parameters, parameter
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.shell import Saves
@@ -40,7 +41,7 @@ JOBS = Condition(
 )
 
 
-class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
+class BaseEnsemble(Parameters, Saves, LearningCurves, BaseEstimator):  # type: ignore[misc]
     """Parameters, fit, and the members' outputs; what they mean is the subclasses' affair."""
 
     estimator: Learner | None = parameter(
@@ -214,6 +215,17 @@ class BaseEnsemble(Parameters, Saves, BaseEstimator):  # type: ignore[misc]
             raise ValueError("return_std needs 2 members or more, and this ensemble has one: raise n_estimators")
         outputs = np.stack([self._reading.of(member, rows) for member in self.estimators_])
         return outputs.mean(axis=0), outputs.std(axis=0, ddof=1)
+
+    def learning_runs(self) -> list[LearningRun]:
+        check_is_fitted(self)
+        return runs_of_members(self.estimators_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The mean of the members', each measured on rows that it has not seen: of tables with `importances=True`."""
+        if "estimators_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has no feature_importances_ yet: call fit first")
+        return np.asarray(np.mean([member.feature_importances_ for member in self.estimators_], axis=0))
 
     def member_report(self, X: ArrayLike, y: ArrayLike = None) -> MemberReport:
         """Variance and correlation of the members over these rows, and what averaging made of them.

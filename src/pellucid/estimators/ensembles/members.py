@@ -37,7 +37,8 @@ def make_member(estimator: Learner, seed: int, threads: int | None = 1) -> Learn
 def validates(estimator: Learner) -> bool:
     """Does its training look at validation rows, and would it take them from the rows it is given?"""
     params = estimator.get_params(deep=False)
-    return bool(params.get("early_stopping", params.get("validation_fraction", 0)))
+    stops = "early_stopping" in params
+    return bool(params.get("early_stopping", True) and params.get("validation_fraction", stops))
 
 
 def train_members(

@@ -14,6 +14,7 @@ from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.errors import DataWarning
 from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.inputs import Learner
+from pellucid.estimators.number_target import shaped
 from pellucid.notices import notice
 
 NEVER_OUT = 0.1
@@ -153,11 +154,6 @@ def out_of_bag(
     row_weights = None if weights is None else weights[rows]
     score = reading.score(outputs[rows], y[rows], row_weights) if np.sum(rows) >= 2 else np.nan
     return {"oob_score_": score, **reading.unseen(outputs, y, rows)}
-
-
-def shaped(outputs: Array) -> Array:
-    """One column as the numbers themselves.   (n, 1) -> (n,)"""
-    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 def _numbers(y: Array) -> Array:

@@ -21,9 +21,10 @@ from pellucid.estimators.base import BaseMLP
 from pellucid.estimators.fitted import begin, seed_of
 from pellucid.estimators.inputs import Validation, checked_weights, note_groups
 from pellucid.estimators.parameters import check_parameters
+from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.seeing import told
-from pellucid.estimators.shell import Shell
 from pellucid.estimators.tables.columns import Table, read_table
+from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import TableParameters, Taste, is_auto, table_recipe
 from pellucid.estimators.target import Target
@@ -32,18 +33,13 @@ from pellucid.estimators.training import fit
 M = TypeVar("M", bound=BaseMLP)
 
 
-class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[misc]
+class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type: ignore[misc]
     """`fit` on tables. The target is the subclasses' affair."""
 
-    preprocessor_: ClassVar[TablePreprocessor]  # of each object; for type checkers no parameter
     taste: ClassVar[Taste]
     calibrated = False  # classifiers have a parameter of this name
 
     # for the subclasses
-
-    @abstractmethod
-    def _checked_target(self, y: ArrayLike) -> Array:
-        """y checked: (n,) or (n, outputs)."""
 
     @abstractmethod
     def _target(self, y: Array, weights: Array | None) -> Target:
@@ -72,6 +68,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         `validation_fraction` of the rows, drawn at random (of whole `groups` if there are such) or the latest by
         `time`, or `X_val` and `y_val`, are not trained on: they choose the epoch whose parameters are kept.
         Preprocessing is learned from the training rows alone; whether texts are dates or numbers, from all of them.
+        With `early_stopping=False` no rows are drawn, the last epoch is kept, and `X_val` only fills the curves.
 
         Parameters
         ----------
@@ -98,21 +95,23 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         estimator
             itself
         """
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         check_parameters(self)
         separate = Validation(X_val, y_val, sample_weight_val).separate
+        if self.importances and not separate and not self._holds_out:
+            raise ValueError(
+                "importances=True asks for rows that are not trained on: give X_val and y_val, or leave early_stopping "
+                "and validation_fraction as they come"
+            )
         rng = check_random_state(self.random_state)
         dependence, column = dependence_of(X, groups, time), column_of_groups(groups)
         table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
         inside, outside = self._numbers_of_rows(labels, rng, dependence, split=not separate)
-        preprocessor = TablePreprocessor(
-            self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
-        )
+        preprocessor = self._new_preprocessor()
         matrix = preprocessor.fit_table(table, _pick(weights, inside), inside)
         note_groups(preprocessor, column)
         held: Samples | None = None
+        others: Table | None = None
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
             if others.rows != len(truth):
@@ -124,29 +123,33 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             others = table.take(outside)
             held = self._samples(target, preprocessor.apply_table(others), labels[outside], _pick(weights, outside))
         rows = self._samples(target, matrix, labels[inside], _pick(weights, inside))
-        recipe = table_recipe(
-            self,
-            target,
-            self.taste,
-            rows=len(rows),
-            numbers=preprocessor.n_numbers_,
-            embeddings=preprocessor.embedding_sizes_,
-            held=held is not None,
-            calibrate=bool(self.calibrated),
-        )
+        recipe = self._recipe(target, preprocessor, len(rows), held=held is not None)
         rng = check_random_state(seed_of(rng))
         fitted = fit(recipe, rows, held, begin(recipe, matrix.shape[1], rng), rng)
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
+        if self.importances and others is not None and held is not None:
+            worth = table_importances(fitted, preprocessor, others, held.target, held.weights, rng)
+            fitted = replace(fitted, importances=worth)
         self.__dict__["preprocessor_"] = preprocessor
         self.with_fitted(fitted, preprocessor)
         told(self, self.verbose)
         return self
 
     def _read(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike, dependence: Dependence | None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike,
+        dependence: Dependence | None = None,
+        known: TablePreprocessor | None = None,
     ) -> tuple[Table, Array, Array | None, Dependence | None]:
-        """The table, the target, the weights and what rows have in common; without rows that count for nothing."""
-        table = read_table(X, type(self).__name__)
+        """The table, the target, the weights and what rows have in common; without rows that count for nothing.
+
+        known: of a table with the columns that it knows
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        table = read_table(X, type(self).__name__) if known is None else known.known_table(X)
         labels = self._checked_target(y)
         check_consistent_length(table.columns[0], labels)
         table.refuse_infinite()
@@ -157,15 +160,39 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
         together = None if dependence is None else dependence.take(counting)
         return table.take(counting), labels[counting], weights[counting], together
 
-    def _samples(self, target: Target, matrix: Array, y: Array, weights: Array | None) -> Samples:
-        """Rows as the network takes them; weights also by their classes."""
-        return Samples(matrix, target.encode(y), joint(weights, self._row_weights(target, y)))
+    def _new_preprocessor(self) -> TablePreprocessor:
+        return TablePreprocessor(
+            self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
+        )
+
+    def _recipe(self, target: Target, preprocessor: TablePreprocessor, rows: int, *, held: bool) -> Recipe:
+        return table_recipe(
+            self,
+            target,
+            self.taste,
+            rows=rows,
+            numbers=preprocessor.n_numbers_,
+            embeddings=preprocessor.embedding_sizes_,
+            held=held,
+            calibrate=bool(self.calibrated),
+        )
+
+    def _samples(
+        self, target: Target, matrix: Array, y: Array, weights: Array | None, *, part: bool = False
+    ) -> Samples:
+        """Rows as the network takes them; weights also by their classes. `part`: they are some of the rows."""
+        return Samples(matrix, target.encode(y), joint(weights, self._row_weights(target, y, part=part)))
+
+    @property
+    def _holds_out(self) -> bool:
+        """Are rows of the table itself kept from training?"""
+        return bool(self.early_stopping and self.validation_fraction)
 
     def _numbers_of_rows(
         self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
     ) -> tuple[Array, Array]:
         share = self.validation_fraction
-        if not split or not share:
+        if not split or not self._holds_out:
             return np.arange(len(y)), np.arange(0)
         if dependence is None:
             inside, outside = self._split(y, rng)

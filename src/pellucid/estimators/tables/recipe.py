@@ -58,6 +58,12 @@ class TableParameters(Parameters):
     categorical: Sequence[str | int] = parameter(
         default=(), doc="columns to take for categories, though they hold numbers, or texts of numbers or dates"
     )
+    early_stopping: bool = parameter(
+        default=True,
+        same=SklearnParameters,
+        doc="rows that are held out choose the epoch that is kept; False trains on all rows and keeps the last epoch, "
+        "as `validation_fraction=0` does (when training ends is the affair of `max_iter` and `patience`)",
+    )
     validation_fraction: float = parameter(
         default=0.2, same=SklearnParameters, doc="share of rows that choose the epoch; 0 keeps the last epoch"
     )
@@ -68,6 +74,12 @@ class TableParameters(Parameters):
     )
     monitor: Monitor = parameter(
         default=None, doc="what chooses the epoch: R², another metric in the units of the target, or the loss"
+    )
+    importances: bool = parameter(
+        default=False,
+        condition=YES_NO,
+        doc="measure what each column is worth on the rows that are held out, by permutation: "
+        "`feature_importances_`, `importances_`",
     )
     random_state: RandomState = parameter(default=None, same=SklearnParameters)
     verbose: bool | float | str = parameter(default=False, same=SklearnParameters)
@@ -99,7 +111,9 @@ class TableClassParameters(Parameters):
 class TableNumberParameters(Parameters):
     """That of a target of numbers."""
 
-    loss: Loss = parameter(default="squared_error", doc="as in `MLPRegressor`", after="norm")
+    loss: Loss = parameter(
+        default="squared_error", doc="as in `MLPRegressor`: quantiles and distributions too", after="norm"
+    )
 
 
 # the recipe
@@ -206,7 +220,7 @@ def table_recipe(
             sign=sign_of(metric),
             keep="last",
         ),
-        early=held,
+        early=held and bool(parameters.early_stopping),
         callbacks=parameters.callbacks,
         max_time=parameters.max_time,
         calibrate=calibrate or target.always_calibrated,

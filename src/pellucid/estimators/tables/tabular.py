@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets, unique_labels
 
+from pellucid.data.sparse import dense
 from pellucid.data.splits import by_fraction_of_classes
 from pellucid.data.types import Array, ArrayLike
-from pellucid.estimators.class_target import ClassTarget, target_of
+from pellucid.estimators.class_target import ClassTarget, is_several, target_of
 from pellucid.estimators.classifier import ClassShell, MLPClassifier
 from pellucid.estimators.number_target import NumberTarget, number_target, standard_units
 from pellucid.estimators.regressor import MLPRegressor, NumberShell, numbers_of
-from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.columns import is_missing
+from pellucid.estimators.tables.incremental import IncrementalTabularMLP
 from pellucid.estimators.tables.recipe import CLASSES, NUMBERS, TableClassParameters, TableNumberParameters
 
 LARGEST = 1e300
 """Targets up to which predictions have room."""
 
 
-class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
+class TabularMLPClassifier(TableClassParameters, ClassShell, IncrementalTabularMLP):
     """Tells classes apart in a table: data frames with numbers, categories, dates and missing values go in as they are.
 
     Behind a `TablePreprocessor` (in `preprocessor_`) a network is trained by RealMLP's recipe: a learned scale of
@@ -47,12 +50,21 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
     taste = CLASSES
 
     def _checked_target(self, y: ArrayLike) -> Array:
-        labels: Array = column_or_1d(np.asarray(y), warn=True)
+        labels: Array = np.asarray(dense(y))
+        if labels.ndim != 2 or labels.shape[1] == 1:
+            labels = column_or_1d(labels, warn=True)
         _refuse_missing(labels)
         check_classification_targets(labels)
+        if labels.ndim == 2 and not is_several(labels):
+            raise ValueError(
+                f"{type(self).__name__}: y of shape {labels.shape} is for several labels, zeros and ones in a column "
+                "for each, got other values: fit one estimator for each column (MultiOutputClassifier)"
+            )
         return labels
 
     def _target(self, y: Array, weights: Array | None) -> ClassTarget:
+        if y.ndim == 2:
+            return target_of(np.arange(y.shape[1]), True, self.loss, self.label_smoothing)
         classes: Array = unique_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -61,7 +73,47 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
             )
         return target_of(classes, False, self.loss, self.label_smoothing)
 
+    def _first_target(self, y: Array, weights: Array | None, classes: Array | None) -> ClassTarget:
+        if y.ndim == 2 or classes is None:
+            return self._target(y, weights)
+        return target_of(classes, False, self.loss, self.label_smoothing)
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None, classes: ArrayLike = None
+    ) -> Self:
+        """One epoch over these rows; the optimizer goes on where it was.
+
+        The first call learns the preprocessor from its rows, so they should be like those to come: categories that
+        turn up later are unknown ones. After `fit` it goes on with that network; a later `fit` begins anew. No rows
+        are held out, and the learning rate is constant, a quarter of `learning_rate_init`: there is no whole run that a
+        schedule could rise and fall over.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n, features)
+            rows
+        y : array of shape (n,) or (n, labels)
+            their classes
+        sample_weight : array of shape (n,)
+            how much each row counts
+        classes : array
+            all classes; the first call names them (several labels need none)
+
+        Returns
+        -------
+        estimator
+            itself
+        """
+        begun = self.__sklearn_is_fitted__()
+        holder = SimpleNamespace(**({"classes_": self.classes_} if begun else {}))
+        if classes is None and y is not None and not begun and is_several(y):
+            classes = np.arange(dense(y).shape[1])
+        _check_partial_fit_first_call(holder, classes)
+        return self._fit_part(X, y, sample_weight, holder.classes_)
+
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
+        if y.ndim == 2:
+            return random_split(len(y), self.validation_fraction, rng)
         return by_fraction_of_classes(np.unique(y, return_inverse=True)[1], self.validation_fraction, rng)
 
     @property
@@ -69,8 +121,13 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, BaseTabularMLP):
         """The network behind the preprocessor, as an estimator of its columns."""
         return self._view(MLPClassifier, self.fitted.target)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
-class TabularMLPRegressor(TableNumberParameters, NumberShell, BaseTabularMLP):
+
+class TabularMLPRegressor(TableNumberParameters, NumberShell, IncrementalTabularMLP):
     """Predicts numbers from a table: data frames with numbers, categories, dates and missing values go in as they are.
 
     Like `TabularMLPClassifier`. The target is standardised for training (unless the loss predicts logarithms, like
@@ -122,14 +179,42 @@ class TabularMLPRegressor(TableNumberParameters, NumberShell, BaseTabularMLP):
         return number_target(y, self.loss, units=standard_units(y, self.loss, weights))
 
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
-        mixed = rng.permutation(len(y))
-        count = int(np.ceil(self.validation_fraction * len(y)))
-        return np.sort(mixed[count:]), np.sort(mixed[:count])
+        return random_split(len(y), self.validation_fraction, rng)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
+        """One epoch over these rows; the optimizer goes on where it was.
+
+        The first call learns the preprocessor from its rows, and the mean and deviation by which the target is
+        standardised, so they should be like those to come: categories that turn up later are unknown ones. After
+        `fit` it goes on with that network; a later `fit` begins anew. No rows are held out, and the learning rate is
+        constant, a quarter of `learning_rate_init`: there is no whole run that a schedule could rise and fall over.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n, features)
+            rows
+        y : array of shape (n,) or (n, outputs)
+            their target
+        sample_weight : array of shape (n,)
+            how much each row counts
+
+        Returns
+        -------
+        estimator
+            itself
+        """
+        return self._fit_part(X, y, sample_weight)
 
     @property
     def estimator_(self) -> MLPRegressor:
         """The network behind the preprocessor, as an estimator of its columns and of the standardised target."""
         return self._view(MLPRegressor, replace(numbers_of(self.fitted), units=None))
+
+
+def random_split(rows: int, share: float, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Row numbers for training and validation, drawn."""
+    mixed, count = rng.permutation(rows), int(np.ceil(share * rows))
+    return np.sort(mixed[count:]), np.sort(mixed[:count])
 
 
 def _refuse_missing(y: Array) -> None:

@@ -221,7 +221,7 @@ def _refitted(
 
     estimator = with_settings(base, best.settings).set_params(threads=threads)
     params = estimator.get_params(deep=False)
-    changes: Settings = {"early_stopping": False, "n_iter_no_change": np.inf, "patience": None}
+    changes: Settings = {"early_stopping": False, "n_iter_no_change": np.inf, "patience": None, "importances": False}
     if "early_stopping" not in params:
         changes["validation_fraction"] = 0.0
     if isinstance(estimator, BaseTabularMLP):  # "auto" as with the rows of a trial: a longer schedule has other epochs

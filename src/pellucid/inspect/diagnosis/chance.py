@@ -36,6 +36,8 @@ def best_constant(loss: Loss, y: Any, outputs: int) -> Any:
         return np.median(y, axis=0)
     if isinstance(inner, numbers.Quantile):
         return np.quantile(y, inner.quantiles, axis=0).T.ravel()
+    if isinstance(inner, numbers.Gaussian):
+        return np.column_stack([y.mean(axis=0), np.log(np.maximum(y.std(axis=0), SMALL))]).ravel()
     return _searched(loss, y, outputs, np.zeros(outputs))
 
 
@@ -50,12 +52,16 @@ def blind_losses(loss: Loss, y: Any, other: Any, outputs: int) -> Any:
 
 
 def floor_losses(loss: Loss, y: Any, outputs: int) -> Any:
-    """The loss of every row for somebody who knows the target: 0, but for likelihoods of counts and sizes.   (n,)"""
+    """The loss of every row for somebody who knows the target: 0, but for likelihoods.   (n,)"""
     inner = loss
     while isinstance(inner, Around):
         inner = inner.of
     if inner.link.kind is LinkKind.POSITIVE:
         return _losses(loss, y, np.log(np.maximum(np.asarray(y, np.float64), SMALL)))
+    if isinstance(inner, numbers.Gaussian) and inner is loss:  # who also knew the deviation would end nowhere
+        scores = np.repeat(np.asarray(y, np.float64), 2, axis=1)
+        scores[:, 1::2] = best_constant(loss, y, outputs)[1::2]
+        return _losses(loss, y, scores)
     return np.zeros(len(y))
 
 

@@ -190,8 +190,8 @@ class Evidence:
                 hard = predicted_classes(model.loss, scores)
                 return (np.asarray(hard, np.float64).reshape(len(scores), -1) + 1.0) / 2.0
             out = np.asarray(model.loss.link(scores), np.float64)
-        if out.shape[1] != self.target.shape[1] and not self.classifies:  # quantiles: the middle one of each target
-            out = out.reshape(len(out), self.target.shape[1], -1)[:, :, out.shape[1] // self.target.shape[1] // 2]
+        if out.shape[1] != self.target.shape[1] and not self.classifies:  # of quantiles the middle one of each target
+            out = out.reshape(len(out), self.target.shape[1], -1)[:, :, model.loss.point]
         return out
 
     # how well it does

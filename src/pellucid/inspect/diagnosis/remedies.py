@@ -13,6 +13,7 @@ from pellucid import nn, optim
 from pellucid.nn.activations.layers import as_layer
 from pellucid.nn.losses.link import Link
 from pellucid.nn.losses.loss import Loss
+from pellucid.nn.losses.numbers import Gaussian
 from pellucid.nn.losses.sums import Around
 from pellucid.optim import Optimizer, Schedule
 from pellucid.train import Model
@@ -187,7 +188,10 @@ class Standardised(Around):
         return Link("in the units of the target", self._back, self.of.link.kind)
 
     def _back(self, scores: Any) -> Any:
-        return self.of.link(scores) * self.deviation + self.mean
+        numbers = self.of.link(scores) * self.deviation
+        if isinstance(self.of, Gaussian):  # a deviation has no place, only a size
+            return numbers + np.tile(np.array([self.mean, 0.0], numbers.dtype), numbers.shape[1] // 2)
+        return numbers + self.mean
 
     def each(self, s: Any, y: Any) -> Any:
         return self.of.each(s, (y - self.mean) / self.deviation)

@@ -66,6 +66,11 @@ class Loss(Record, ABC):
         return 1
 
     @property
+    def point(self) -> int:
+        """Which of the numbers that the link gives for a column is the answer, where one is wanted: the middle one."""
+        return self.per_output // 2
+
+    @property
     def single(self) -> Loss:
         """The loss of joined scores (see `joined`): this one, unless scores are those of several members."""
         return self

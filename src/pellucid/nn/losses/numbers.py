@@ -1,4 +1,4 @@
-"""Losses of numbers: squared, absolute, Huber, quantiles, counts and positive numbers.
+"""Losses of numbers: squared, absolute, Huber, quantiles, normal distributions, counts and positive numbers.
 
 They average over outputs, so that more outputs do not change the scale.
 """
@@ -12,6 +12,8 @@ import numpy as np
 from scipy import special
 
 from pellucid.amounts import is_number
+from pellucid.graph.core.tracer import Tracer
+from pellucid.graph.primitives.control import stop_gradient
 from pellucid.nn.losses.link import EXP, Link, bounded_exp
 from pellucid.nn.losses.loss import Loss, must, over_outputs, refuse
 from pellucid.precision import like
@@ -106,6 +108,60 @@ class Quantile(Loss):
 
     def _grouped(self, s: Any) -> Any:
         return np.reshape(s, (*s.shape[:-1], s.shape[-1] // self.per_output, self.per_output))
+
+
+@dataclass(frozen=True)
+class Gaussian(Loss):
+    """A normal distribution for every row: minus the log-likelihood, without ½ log 2π, averaged over outputs.
+
+    Two scores for each column of the target, side by side, mean and logarithm of the deviation; so are predictions,
+    mean and deviation. The variance never falls below `floor`²: else a row that is met exactly would pull without end.
+
+    `beta` above 0 multiplies the gradient of each row by σ^(2 beta), the value stays: rows that are called uncertain
+    are else not learned any more, and remain so. 0.5 finds better means and likelihoods where there is little noise.
+    """
+
+    floor: Any = 1e-3
+    beta: Any = 0.0
+
+    name = "gaussian"
+    formula = "log σ + ½ ((y - μ) / σ)²;  μ = s₁, σ² = exp(2 s₂) + floor²"
+    reference = "Nix and Weigend, 1994; beta: Seitzer et al., 2022"
+
+    def __post_init__(self) -> None:
+        must(self, "floor", "a number above 0", lambda v: 0 < v < np.inf)
+        must(self, "beta", "a number from 0 to 1", lambda v: 0 <= v <= 1)
+
+    @property
+    def per_output(self) -> int:
+        return 2
+
+    @property
+    def point(self) -> int:
+        return 0
+
+    def each(self, s: Any, y: Any) -> Any:
+        mean, log_deviation = self._parts(s)
+        each = log_deviation + 0.5 * np.square(y - mean) * np.exp(-2.0 * log_deviation)
+        if type(self.beta) is Tracer or self.beta:
+            factor = stop_gradient(bounded_exp(like(2.0 * self.beta, s) * log_deviation))
+            each = each + (factor - 1.0) * (each - stop_gradient(each))
+        return over_outputs(each)
+
+    @property
+    def link(self) -> Link:  # type: ignore[override]
+        return Link("mean and deviation", self._mean_and_deviation)
+
+    def _mean_and_deviation(self, scores: Any) -> Any:
+        mean, log_deviation = self._parts(scores)
+        return np.reshape(np.stack([mean, bounded_exp(log_deviation)], axis=-1), scores.shape)
+
+    def _parts(self, s: Any) -> tuple[Any, Any]:
+        """Means and logarithms of deviations.   (n, 2 outputs) -> two of (n, outputs)"""
+        pairs = np.reshape(s, (s.shape[0], s.shape[1] // 2, 2))
+        lowest = like(np.log(self.floor), s)
+        above = pairs[:, :, 1] - lowest
+        return pairs[:, :, 0], lowest - 0.5 * special.log_expit(-2.0 * above)  # log sqrt(exp(2 s) + floor²)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,10 @@ class Around(Loss):
         return self.of.per_output
 
     @property
+    def point(self) -> int:
+        return self.of.point
+
+    @property
     def link(self) -> Link:  # type: ignore[override]
         return self.of.link
 
