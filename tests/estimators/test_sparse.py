@@ -19,6 +19,7 @@ from pellucid.estimators import (
     NetworkSettings,
     TrainingSettings,
 )
+from pellucid.train.loop.steps import STEP
 from tests.both_engines import each_engine
 from tests.estimators.marks import few_epochs
 
@@ -224,12 +225,12 @@ def test_memory_is_that_of_the_entries() -> None:
 
 def test_what_stays_sparse_is_what_gains_by_it() -> None:
     text = sparse.csr_array((5000, 30_000))
-    assert better_sparse(text, np.float32, 200, 100)
-    assert better_sparse(sparse.csr_array((2000, 2000)), np.float32, 200, 100)
+    assert better_sparse(text, np.float32, 200, 100, STEP)
+    assert better_sparse(sparse.csr_array((2000, 2000)), np.float32, 200, 100, STEP)
     table = sparse.random_array((5000, 60), density=0.1, format="csr", rng=np.random.default_rng(0))
-    assert not better_sparse(table, np.float32, 200, 100)  # compiled steps of dense rows are quicker
+    assert not better_sparse(table, np.float32, 200, 100, STEP)  # compiled steps of dense rows are quicker
     crowded = sparse.csr_array(np.ones((200, 2000)))
-    assert not better_sparse(crowded, np.float32, 200, 100)
+    assert not better_sparse(crowded, np.float32, 200, 100, STEP)
 
 
 def test_rows_are_looked_at_and_layers_seen(never_dense: Any, monkeypatch: Any) -> None:

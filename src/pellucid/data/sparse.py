@@ -15,9 +15,6 @@ MOST = 1 << 30
 LARGE = 1 << 26
 """Bytes from which it stays sparse wherever it can."""
 
-STEP = 1e-3
-"""Seconds that a step takes beside its products, if it is not compiled; with sparse rows it is not."""
-
 ENTRY, PLACE = 1.6e-10, 6.5e-11
 """Seconds for a multiplication and an addition: of an entry of a sparse matrix, and of any place of a dense one."""
 
@@ -42,8 +39,10 @@ def dense_bytes(X: Any, dtype: Any) -> int:
     return int(X.shape[0]) * int(X.shape[1]) * int(np.dtype(dtype).itemsize)
 
 
-def better_sparse(X: Any, dtype: Any, batch: int, units: int) -> bool:
+def better_sparse(X: Any, dtype: Any, batch: int, units: int, step: float) -> bool:
     """Is a sparse matrix better trained on as it is? `units` are the columns of the weight that it is multiplied by.
+
+    `step` are the seconds beside the products that a step takes which is not compiled, as those of sparse rows.
 
     A small one with few columns is not: its products are nothing, and dense rows have compiled steps. Sizes decide, so
     that the same call gives the same bits.
@@ -51,7 +50,7 @@ def better_sparse(X: Any, dtype: Any, batch: int, units: int) -> bool:
     share = batch / max(int(X.shape[0]), 1)  # of the rows, in a step
     products = 2 * share * units  # one forward, one for the gradient
     places = int(X.shape[0]) * int(X.shape[1])
-    return dense_bytes(X, dtype) > LARGE or bool(STEP + products * ENTRY * X.nnz < products * PLACE * places)
+    return dense_bytes(X, dtype) > LARGE or bool(step + products * ENTRY * X.nnz < products * PLACE * places)
 
 
 def sparse_inputs(X: Any, dtype: Any, first: int = 0) -> Any:

@@ -22,6 +22,7 @@ from pellucid.estimators.target import Calibration
 from pellucid.notices import notice
 from pellucid.train import Checkpoint, Diverged, Model, fit_lbfgs
 from pellucid.train.loop.ending import Ending, EndingKind
+from pellucid.train.loop.steps import STEP
 
 NON_FINITE = (
     "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
@@ -207,7 +208,7 @@ def _inputs(X: Matrix, model: Model, batch: int) -> Matrix:
         return X
     if model.net.takes_sparse:
         weight = next(iter(model.params.values()))  # the first layer's, which X is multiplied by
-        stays = better_sparse(X, model.dtype, batch, weight.shape[1])
+        stays = better_sparse(X, model.dtype, batch, weight.shape[1], STEP)
     else:
         stays = too_large(X, model.dtype)
     return X if stays else dense(X)
