@@ -116,7 +116,7 @@ class ClassTarget(Target):
         return float(accuracy_score(truth, self.decode(scores), sample_weight=weights))
 
     def probabilities(self, scores: Array, doubt: float = 0.0, *, log: bool = False) -> Array:
-        """How likely each class is, or the logarithm of that; with a share of `doubt`.   (n, outputs) -> (n, classes)"""
+        """How likely each class is, or the logarithm of it; with a share of `doubt`.   (n, outputs) -> (n, classes)"""
         if not self.several and len(self.classes) == 1:
             return np.full((len(scores), 1), 0.0 if log else 1.0, scores.dtype)
         if log and not doubt:

@@ -115,7 +115,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Crew:
-    """Several networks for one target: the mean of what they predict is the answer. `shares` count them; they add to 1."""
+    """Several networks for one target: the mean of what they predict is the answer. `shares` add up to 1."""
 
     members: tuple[Fitted, ...]
     shares: tuple[float, ...]

@@ -209,7 +209,9 @@ def network_of(
     if settings.embeddings:
         ahead.append(("input.embed", nn.Embed(tuple(settings.embeddings), _plain(settings.embedding_dim))))
     if settings.piecewise:
-        ahead.append(("input.piecewise", nn.PiecewiseLinear(settings.piecewise)))
+        pieces = settings.piecewise
+        layer = pieces if isinstance(pieces, nn.PiecewiseLinear) else nn.PiecewiseLinear(pieces)
+        ahead.append(("input.piecewise", layer))
     if settings.periodic:
         ahead.append(("input.periodic", nn.Periodic(settings.periodic)))
     if settings.input_scale:

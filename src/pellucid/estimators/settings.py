@@ -60,8 +60,9 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
         doc="how many numbers such a vector has",
     )
     periodic: int = parameter(default=0, doc="so many first columns get learned waves beside them")
-    piecewise: int = parameter(
-        default=0, doc="so many first columns get learned piecewise-linear functions beside them"
+    piecewise: int | nn.PiecewiseLinear = parameter(
+        default=0,
+        doc="so many first columns get learned piecewise-linear functions beside them; or the layer that makes them",
     )
     members: int = parameter(
         default=1,

@@ -106,7 +106,7 @@ class Shell(Sees, Saves, LearningCurves, ClassNamePrefixFeaturesOutMixin, Transf
         """
         model = copy.copy(self.fitted.model)
         model.params, model.state, model.progress = params, state, None
-        return copy.copy(self).with_fitted(replace(self.fitted, model=model), self)
+        return copy.copy(self).with_fitted(replace(self.fitted, model=model, crew=None), self)
 
     # attributes
 

@@ -14,7 +14,7 @@ from pellucid import estimators
 from pellucid.estimators.class_target import ClassTarget
 from pellucid.estimators.convergence import Curves
 from pellucid.estimators.ensembles.outputs import ClassOutputs, NumberOutputs
-from pellucid.estimators.fitted import Fitted
+from pellucid.estimators.fitted import Crew, Fitted
 from pellucid.estimators.mlp_parameters import COMPAT
 from pellucid.estimators.number_target import NumberTarget, Units
 from pellucid.estimators.tables.encoding import Encoding
@@ -37,6 +37,7 @@ RECORDS = (
     Calibration,
     ClassOutputs,
     ClassTarget,
+    Crew,
     Curves,
     Encoding,
     Fitted,
@@ -100,7 +101,7 @@ def _network(state: State) -> State:
         early=bool(state["early_stopping"]),
         seed=state["_seed"],
         drawn=state["_drawn"],
-        calibration=Calibration(told.get("temperature", 1.0), told.get("residuals")),
+        calibration=Calibration(told.get("temperature", 1.0), errors=told.get("residuals")),
     )
     return _parameters(state) | {"_fitted": fitted}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,24 +10,36 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
+from pellucid.amounts import check_whole
 from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
 from pellucid.data.named_columns import without_column
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike
 from pellucid.data.weights import in_reach, joint
 from pellucid.estimators.base import BaseMLP
-from pellucid.estimators.fitted import begin, seed_of
+from pellucid.estimators.fitted import seed_of
 from pellucid.estimators.inputs import Validation, checked_weights, note_groups
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.seeing import told
 from pellucid.estimators.tables.columns import Table, read_table
+from pellucid.estimators.tables.crew import fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
-from pellucid.estimators.tables.recipe import TableParameters, Taste, is_auto, table_recipe
+from pellucid.estimators.tables.recipe import (
+    PLAIN,
+    TableParameters,
+    Taste,
+    View,
+    folds_of,
+    resolved,
+    table_recipe,
+    views_of,
+)
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit
 
@@ -106,11 +119,12 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         dependence, column = dependence_of(X, groups, time), column_of_groups(groups)
         table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
-        inside, outside = self._numbers_of_rows(labels, rng, dependence, split=not separate)
+        parts = self._parts(labels, rng, dependence, split=not separate)
+        learned = np.unique(np.concatenate([inside for inside, _ in parts]))
         preprocessor = self._new_preprocessor()
-        matrix = preprocessor.fit_table(table, _pick(weights, inside), inside)
+        preprocessor.fit_table(table, _pick(weights, learned), learned)
         note_groups(preprocessor, column)
-        held: Samples | None = None
+        rows = self._samples(target, preprocessor.apply_table(table), labels, weights)
         others: Table | None = None
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
@@ -118,17 +132,18 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
                 raise ValueError(f"X_val has {others.rows} rows and y_val has {len(truth)}: they must be the same rows")
             target.check(truth)
             counted = _given_weights(sample_weight_val, len(truth))
-            held = self._samples(target, preprocessor.apply_table(others), truth, counted)
-        elif len(outside):
-            others = table.take(outside)
-            held = self._samples(target, preprocessor.apply_table(others), labels[outside], _pick(weights, outside))
-        rows = self._samples(target, matrix, labels[inside], _pick(weights, inside))
-        recipe = self._recipe(target, preprocessor, len(rows), held=held is not None)
-        rng = check_random_state(seed_of(rng))
-        fitted = fit(recipe, rows, held, begin(recipe, matrix.shape[1], rng), rng)
-        fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
-        if self.importances and others is not None and held is not None:
-            worth = table_importances(fitted, preprocessor, others, held.target, held.weights, rng)
+            folds = [(rows, self._samples(target, preprocessor.apply_table(others), truth, counted))]
+        else:
+            folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
+        recipes = [
+            self._recipe(target, preprocessor, len(folds[0][0]), view, held=folds[0][1] is not None)
+            for view in self._views(preprocessor)
+        ]
+        fitted = fit_crew(recipes, folds, check_random_state(seed_of(rng)), fit, calibrate=bool(self.calibrated))
+        held = folds[0][1]
+        if self.importances and held is not None:
+            checked = table.take(parts[0][1]) if others is None else others
+            worth = table_importances(fitted, preprocessor, checked, held.target, held.weights, rng)
             fitted = replace(fitted, importances=worth)
         self.__dict__["preprocessor_"] = preprocessor
         self.with_fitted(fitted, preprocessor)
@@ -165,17 +180,47 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
         )
 
-    def _recipe(self, target: Target, preprocessor: TablePreprocessor, rows: int, *, held: bool) -> Recipe:
+    def _views(self, preprocessor: TablePreprocessor) -> tuple[View, ...]:
+        """How networks see numbers; one way where there are none to see."""
+        return views_of(self) if preprocessor.n_numbers_ else (PLAIN,)
+
+    def _recipe(self, target: Target, preprocessor: TablePreprocessor, rows: int, view: View, *, held: bool) -> Recipe:
         return table_recipe(
             self,
             target,
             self.taste,
+            view,
             rows=rows,
             numbers=preprocessor.n_numbers_,
             embeddings=preprocessor.embedding_sizes_,
             held=held,
-            calibrate=bool(self.calibrated),
         )
+
+    def get_recipe(self, rows: int | None = None) -> dict[str, Any]:
+        """All parameters with what "auto" is: what `quality` sets, to look at and to change.
+
+        Parameters
+        ----------
+        rows : int | None
+            training rows, by which epochs and the batch size are chosen; None is those of the last fit, or 10,000
+
+        Returns
+        -------
+        dict
+            parameters by name; `TabularMLPClassifier(**recipe)` is the same estimator
+
+        Examples
+        --------
+        >>> from pellucid import TabularMLPClassifier
+        >>> recipe = TabularMLPClassifier(quality="best", max_iter=20).get_recipe(rows=5_000)
+        >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
+        (8, ('waves', 'pieces', 'rough'), 20, 128)
+        """
+        if rows is None:
+            seen = self.fitted.curves if self.__sklearn_is_fitted__() else None
+            rows = 10_000 if seen is None else seen.rows // max(len(seen.losses), 1)
+        check_whole(1, rows=rows)
+        return resolved(self, self.taste, rows)
 
     def _samples(
         self, target: Target, matrix: Array, y: Array, weights: Array | None, *, part: bool = False
@@ -188,22 +233,41 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         """Are rows of the table itself kept from training?"""
         return bool(self.early_stopping and self.validation_fraction)
 
-    def _numbers_of_rows(
+    def _parts(
         self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
-    ) -> tuple[Array, Array]:
-        share = self.validation_fraction
+    ) -> list[tuple[Array, Array]]:
+        """Row numbers to train on and to hold out, for each fold."""
+        share, count = self.validation_fraction, folds_of(self)
         if not split or not self._holds_out:
-            return np.arange(len(y)), np.arange(0)
+            return [(np.arange(len(y)), np.arange(0))]
+        strata = y if is_classifier(self) and y.ndim == 1 else None
+        if count > 1 and (dependence is None or not dependence.ordered):
+            return self._folds(y, count, strata, dependence, seed_of(rng))
         if dependence is None:
             inside, outside = self._split(y, rng)
         else:
-            inside, outside = dependence.hold_out(share, y if is_classifier(self) and y.ndim == 1 else None, rng)
+            inside, outside = dependence.hold_out(share, strata, rng)
         if len(outside) < 2 or len(inside) < 2:
             raise ValueError(
                 f"n_samples={len(y)} is too few to set {share:g} of them aside for validation: {len(outside)} would "
                 f"check and {len(inside)} train, 2 are needed. Give X_val and y_val, or set validation_fraction=0"
             )
-        return inside, outside
+        return [(inside, outside)]
+
+    def _folds(
+        self, y: Array, count: int, strata: Array | None, dependence: Dependence | None, seed: int
+    ) -> list[tuple[Array, Array]]:
+        if dependence is not None:
+            return dependence.folds(count, strata, seed)
+        count = max(min(count, len(y) // 2), 2)
+        if len(y) < 4:
+            raise ValueError(f"n_samples={len(y)} is too few for folds, 4 are needed: set folds=1")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of a class of fewer rows than there are folds
+            splitter = (KFold if strata is None else StratifiedKFold)(count, shuffle=True, random_state=seed)
+            if strata is not None and np.unique(strata, return_counts=True)[1].max() < count:
+                splitter = KFold(count, shuffle=True, random_state=seed)
+            return list(splitter.split(np.empty(len(y)), strata))
 
     def network_rows(self, X: ArrayLike) -> Array:
         return self.preprocessor_.apply_table(self.preprocessor_.known_table(X))
@@ -217,11 +281,11 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
 
     def _view(self, kind: type[M], target: Target) -> M:
         """The network as an estimator of the preprocessed columns."""
-        fitted, taste = self.fitted, self.taste
-        shared = {name: getattr(self, name) for name in kind.declared if name in self.declared}
+        fitted = self.fitted
+        chosen = self.get_recipe()
+        shared = {name: chosen[name] for name in kind.declared if name in chosen}
         chosen = {
-            "activation": taste.activation if is_auto(self.activation) else self.activation,
-            "learning_rate_init": taste.rate if is_auto(self.learning_rate_init) else self.learning_rate_init,
+            "monitor": None,
             "max_iter": fitted.limit,
             "optimizer": fitted.model.optimizer,
             "alpha": 0.0,

@@ -13,6 +13,7 @@ from pellucid.estimators.fitted import begin, take_up
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.base import BaseTabularMLP
+from pellucid.estimators.tables.recipe import WAVES
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit
 
@@ -33,12 +34,13 @@ class IncrementalTabularMLP(BaseTabularMLP):
         check_parameters(self)
         before = self.fitted if self.__sklearn_is_fitted__() else None
         preprocessor = self._new_preprocessor() if before is None else self.preprocessor_
-        table, labels, weights = self._read(X, y, sample_weight, None if before is None else preprocessor)
+        known = None if before is None else preprocessor
+        table, labels, weights, _ = self._read(X, y, sample_weight, known=known)
         target = self._first_target(labels, weights, classes) if before is None else before.target
         target.check(labels)
         matrix = preprocessor.fit_table(table, weights) if before is None else preprocessor.apply_table(table)
         rows = self._samples(target, matrix, labels, weights, part=True)
-        recipe = at_constant_rate(self._recipe(target, preprocessor, len(rows), held=False))
+        recipe = at_constant_rate(self._recipe(target, preprocessor, len(rows), WAVES, held=False))
         rng = check_random_state(self.random_state)
         start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
         fitted = fit(recipe, rows, None, start, rng, goes_on=before is not None, incremental=True)

@@ -1,6 +1,7 @@
-"""How a table is learned: the parameters of both estimators, and RealMLP's recipe that is made of them.
+"""How a table is learned: the parameters of both estimators, and the recipe of each of their networks.
 
-Holzmüller, Grinsztajn and Steinwart, 2024, made shorter.
+After RealMLP (Holzmüller, Grinsztajn and Steinwart, 2024), with shorter runs and several networks: they differ in how
+they see numbers, and the rows that are held out say how much each counts.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pellucid import nn, optim
-from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, or_none
+from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, Condition, one_of, or_none
 from pellucid.estimators.convergence import Patience
 from pellucid.estimators.mlp_parameters import (
     Activation,
@@ -28,15 +30,38 @@ from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, para
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
 from pellucid.estimators.target import Target
-from pellucid.train import Callback, Run
+from pellucid.nn.losses.loss import Own
+from pellucid.train import METRICS, Callback, Metric, Run
 
 # parameters
+
+
+def _several(asked: object) -> bool:
+    return isinstance(asked, Sequence) and not isinstance(asked, str)
+
+
+def _viewed(asked: object) -> bool:
+    names = list(asked) if _several(asked) else [asked]  # type: ignore[call-overload]
+    return is_auto(asked) or (bool(names) and all(name is None or name in VIEWS for name in names))
+
+
+VIEWED = Condition(_viewed, "'auto', one of 'plain', 'waves', 'pieces', 'rough', several of them, or None")
 
 
 class TableParameters(Parameters):
     """Those of both; "auto" chooses by the number of rows, or by what suits the target."""
 
-    hidden_layer_sizes: int | Sequence[int] = parameter(default=(256, 256, 256), same=SklearnParameters)
+    hidden_layer_sizes: int | Sequence[int] | str = parameter(
+        default="auto",
+        kw_only=False,
+        doc='units of the hidden layers; "auto" is three of 256, and two of 128 for quality="fast"',
+    )
+    quality: str = parameter(
+        default="default",
+        condition=one_of("fast", "default", "best", words="'fast', 'default' or 'best'"),
+        doc='what "auto" is in other parameters: "fast" is one small network, "default" one for each way to see numbers, '
+        '"best" the same for eight folds. `get_recipe` tells',
+    )
     activation: Activation | Sequence[Activation] = parameter(
         default="auto",
         same=SklearnParameters,
@@ -54,7 +79,18 @@ class TableParameters(Parameters):
     scaling: str | None = parameter(default="robust", doc="of numbers: see `TablePreprocessor`")
     one_hot_max: int = parameter(default=8, doc="columns of more categories than these get a learned vector for each")
     embedding_dim: int | Sequence[int] = parameter(default=8, same=NetworkSettings)
-    periodic: bool = parameter(default=True, doc="learned waves beside every number (`nn.Periodic`)")
+    numbers: str | Sequence[str] | None = parameter(
+        default="auto",
+        condition=VIEWED,
+        doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
+        '"rough" pieces, None or "plain" for the number alone; of several names each is a network of its own',
+    )
+    folds: int | str = parameter(
+        default="auto",
+        condition=WHOLE_OR_AUTO,
+        doc="networks of each kind, each with a fold of the rows held out; 1 is one, with `validation_fraction` of the "
+        "rows held out",
+    )
     categorical: Sequence[str | int] = parameter(
         default=(), doc="columns to take for categories, though they hold numbers, or texts of numbers or dates"
     )
@@ -93,17 +129,18 @@ class TableParameters(Parameters):
 class TableClassParameters(Parameters):
     """Those of a target of classes."""
 
-    label_smoothing: float = parameter(default=0.1, same=ClassParameters, after="norm")
+    label_smoothing: float = parameter(default=0.0, same=ClassParameters, after="norm")
     class_weight: ClassWeight = parameter(default=None, same=ClassParameters, after="label_smoothing")
     loss: Loss = parameter(default="log_loss", same=ClassParameters, after="class_weight")
     monitor: Monitor = parameter(
-        default="loss",
-        doc='what chooses the epoch: the validation loss, or a metric ("accuracy" is noisier on few rows)',
+        default="auto",
+        doc='what chooses the epoch and the shares of networks: "auto" is the log loss after a temperature, "loss" the '
+        'loss itself; or a metric ("accuracy" is noisier on few rows)',
     )
     calibrated: bool = parameter(
-        default=False,
+        default=True,
         condition=YES_NO,
-        doc="fit a temperature on the validation rows, for better probabilities",
+        doc="fit a temperature on the validation rows, for probabilities to be trusted; classes stay the same",
         after="monitor",
     )
 
@@ -116,12 +153,78 @@ class TableNumberParameters(Parameters):
     )
 
 
+# how networks see numbers
+
+
+@dataclass(frozen=True)
+class View:
+    """What a network gets beside each number."""
+
+    name: str
+    waves: bool = False
+    bins: int = 0
+    dims: int = 0
+    start: Initialiser = 0.0
+
+    def pieces(self, columns: int) -> nn.PiecewiseLinear | None:
+        return nn.PiecewiseLinear(columns, self.bins, self.dims, self.start) if self.bins and columns else None
+
+
+PLAIN = View("plain")
+WAVES = View("waves", waves=True)
+PIECES = View("pieces", waves=True, bins=32, dims=4)
+ROUGH = View("rough", bins=16, dims=8, start="standard_normal")
+VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH)}
+
+
+# what a quality means
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What "auto" is in the parameters. `epochs`: the share of the usual ones."""
+
+    sizes: tuple[int, ...]
+    views: tuple[str, ...]
+    folds: int
+    epochs: float
+
+
+QUALITIES = {
+    "fast": Quality((128, 128), ("pieces",), 1, 0.5),
+    "default": Quality((256, 256, 256), ("waves", "pieces", "rough"), 1, 1.0),
+    "best": Quality((256, 256, 256), ("waves", "pieces", "rough"), 8, 1.0),
+}
+
+
+def sizes_of(parameters: TableParameters) -> list[int]:
+    """Units of the hidden layers."""
+    asked = parameters.hidden_layer_sizes
+    return layer_sizes(QUALITIES[parameters.quality].sizes if is_auto(asked) else asked)
+
+
+def views_of(parameters: TableParameters) -> tuple[View, ...]:
+    """How the networks see numbers, one for each."""
+    asked = parameters.numbers
+    names = QUALITIES[parameters.quality].views if is_auto(asked) else [asked] if not _several(asked) else asked
+    return tuple(VIEWS["plain" if name is None else name] for name in names)
+
+
+def folds_of(parameters: TableParameters) -> int:
+    """Networks of each kind."""
+    asked = parameters.folds
+    return QUALITIES[parameters.quality].folds if isinstance(asked, str) else int(asked)
+
+
 # the recipe
 
 GROUPS = (optim.Group("input.scale.*", lr=6.0), optim.Group("*.bias", lr=0.1))
 """Factors of the learning rate."""
 
-WAVES = optim.Group("input.periodic.*", lr=0.1, decay=0.0)
+BESIDE = {
+    "input.periodic": optim.Group("input.periodic.*", lr=0.1, decay=0.0),
+    "input.piecewise": optim.Group("input.piecewise.*", lr=0.1, decay=0.0),
+}
 
 AVERAGE = 0.98
 """Decay of the moving average of the parameters that is scored and kept."""
@@ -151,36 +254,35 @@ def auto_batch(rows: int) -> int:
     return next((size for most, size in sizes if rows <= most), 1024)
 
 
-def auto_epochs(rows: int) -> int:
-    """Epochs: fewer for larger tables.
+def auto_epochs(rows: int, share: float = 1.0) -> int:
+    """Epochs: fewer for larger tables, and of these a share.
 
     >>> [auto_epochs(n) for n in (500, 5_000, 20_000, 1_000_000)]
-    [256, 128, 64, 16]
+    [64, 32, 16, 8]
     """
-    return int(np.clip(2 ** math.floor(math.log2(1_300_000 / max(rows, 1))), 16, 256 if rows <= 2000 else 128))
+    usual = np.clip(2 ** math.floor(math.log2(325_000 / max(rows, 1))), 8, 64 if rows <= 2000 else 32)
+    return max(int(usual * share), 4)
 
 
 def table_recipe(
     parameters: TableParameters,
     target: Target,
     taste: Taste,
+    view: View,
     *,
     rows: int,
     numbers: int,
     embeddings: tuple[int, ...],
     held: bool,
-    calibrate: bool,
-    members: int = 1,
 ) -> Recipe:
-    """The recipe for so many training rows.
+    """The recipe of a network for so many training rows.
 
     numbers, embeddings: how many of the first columns are numbers, the categories of the last ones.   held: are there
-    validation rows?   members: networks in one (`nn.Members`)
+    validation rows?
     """
-    batch, rate = parameters.batch_size, parameters.learning_rate_init
-    waves = numbers if parameters.periodic else 0
-    activation = taste.activation if is_auto(parameters.activation) else parameters.activation
-    metric = monitored(parameters.monitor, target)
+    chosen = resolved(parameters, taste, rows)
+    pieces = view.pieces(numbers)
+    metric = table_metric(parameters, target)
     network = NetworkSettings(
         scaling="ntk",
         input_scale=True,
@@ -189,31 +291,31 @@ def table_recipe(
         output_bias=0.0,
         embeddings=embeddings,
         embedding_dim=parameters.embedding_dim,
-        periodic=waves,
-        members=members,
+        periodic=numbers if view.waves else 0,
+        piecewise=0 if pieces is None else pieces,
     )
-    training = TrainingSettings(groups=(*GROUPS, WAVES) if waves else GROUPS, weight_decay=taste.decay, ema=AVERAGE)
-    rule = optim.Adam(optim.CosLog(taste.rate if isinstance(rate, str) else rate), beta2=0.95)
+    beside = [BESIDE["input.periodic"]] * bool(network.periodic) + [BESIDE["input.piecewise"]] * bool(pieces)
+    training = TrainingSettings(groups=(*GROUPS, *beside), weight_decay=taste.decay, ema=AVERAGE)
+    rule = optim.Adam(optim.CosLog(chosen["learning_rate_init"], cycles=1), beta2=0.95)
     return Recipe(
         who=type(parameters).__name__,
         target=target,
         network=network_of(
-            layer_sizes(parameters.hidden_layer_sizes),
+            sizes_of(parameters),
             target.outputs,
-            activation,
+            chosen["activation"],
             network,
             dropout=parameters.dropout,
             norm=parameters.norm,
             ready=False,
         ),
-        members=members,
         start=None,
         optimizer=around(optim.optimizer(rule), training),
         alpha=0.0,
         penalty=None,
         metric=metric,
-        batch_size=min(auto_batch(rows) if isinstance(batch, str) else int(batch), rows),
-        epochs=auto_epochs(rows) if isinstance(parameters.max_iter, str) else int(parameters.max_iter),
+        batch_size=min(chosen["batch_size"], rows),
+        epochs=chosen["max_iter"],
         patience=Patience(
             tol=0.0,
             epochs=math.inf if parameters.patience is None else float(parameters.patience),
@@ -223,12 +325,37 @@ def table_recipe(
         early=held and bool(parameters.early_stopping),
         callbacks=parameters.callbacks,
         max_time=parameters.max_time,
-        calibrate=calibrate or target.always_calibrated,
         verbose=parameters.verbose,
         dtype=np.dtype(parameters.dtype),
         engine=parameters.engine,
         threads=parameters.threads,
     )
+
+
+def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, Any]:
+    """The parameters by name, with what "auto" is for so many training rows."""
+    chosen = {name: getattr(parameters, name) for name in parameters.declared}
+    quality = QUALITIES[parameters.quality]
+    chosen |= {
+        "hidden_layer_sizes": tuple(sizes_of(parameters)),
+        "numbers": tuple(view.name for view in views_of(parameters)),
+        "folds": folds_of(parameters),
+    }
+    auto = {
+        "activation": taste.activation,
+        "learning_rate_init": taste.rate,
+        "max_iter": auto_epochs(rows, quality.epochs),
+        "batch_size": auto_batch(rows),
+    }
+    return chosen | {name: value for name, value in auto.items() if is_auto(chosen[name])}
+
+
+def table_metric(parameters: TableParameters, target: Target) -> Metric | None:
+    """What chooses the epoch; None is the loss."""
+    if not is_auto(parameters.monitor):
+        return monitored(parameters.monitor, target)
+    exact = target.loss.link.kind.gives_probabilities and not isinstance(target.loss, Own)
+    return METRICS["calibrated_log_loss"] if exact else None
 
 
 def is_auto(value: object) -> bool:

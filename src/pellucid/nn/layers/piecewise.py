@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.errors import ShapeError
 from pellucid.nn.activations.activation import Activation
-from pellucid.nn.initialisers.initializer import zeros
+from pellucid.nn.initialisers.initializer import initializer
 from pellucid.nn.layers.context import Context
 from pellucid.nn.layers.dense import positive
 from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, rows_of
@@ -24,7 +24,7 @@ class PiecewiseLinear(Layer):
 
     Each of the first columns x is cut into bins: component t is (x - b) / (c - b) between the edges b and c of bin t,
     0 below and 1 above; the first bin goes on below, the last above. A learned linear map makes `dims` numbers of the
-    components, which start at 0; x itself stays. Other columns pass. (Gorishniy et al., 2022.)
+    components; x itself stays. Other columns pass. (Gorishniy et al., 2022.)
 
     Edges are state, not parameters. `Model.fit`, `Model.initialize` with data and estimators take the quantiles of
     their rows; by hand it is `nn.quantile_edges`. Until then they lie evenly between -3 and 3.
@@ -37,6 +37,9 @@ class PiecewiseLinear(Layer):
         of each column, at most
     dims : int
         functions of each column
+    init : str | number | array | Initializer
+        how the map starts, (columns, bins, dims): at 0 it learns smooth functions first, as standard normal numbers it
+        can follow rough ones
 
     Examples
     --------
@@ -50,6 +53,7 @@ class PiecewiseLinear(Layer):
     columns: int
     bins: int = 48
     dims: int = 8
+    init: Any = 0.0
 
     def __post_init__(self) -> None:
         for name in ("columns", "bins", "dims"):
@@ -57,7 +61,7 @@ class PiecewiseLinear(Layer):
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         self._others(features)
-        return {"mix": Parameter((self.columns, self.bins, self.dims), zeros, self.bins, self.dims)}
+        return {"mix": Parameter((self.columns, self.bins, self.dims), initializer(self.init), self.bins, self.dims)}
 
     def state(self, features: Features) -> dict[str, Any]:
         return self.bins_between([np.linspace(-3.0, 3.0, self.bins + 1)] * self.columns)
