@@ -57,7 +57,7 @@ def histogram_trees(classes: bool, seed: int) -> Any:
 def lightgbm(classes: bool, seed: int) -> Any:
     from lightgbm import LGBMClassifier, LGBMRegressor
 
-    return (LGBMClassifier if classes else LGBMRegressor)(n_jobs=THREADS, random_state=seed, verbose=-1)
+    return _Numbered((LGBMClassifier if classes else LGBMRegressor)(n_jobs=THREADS, random_state=seed, verbose=-1))
 
 
 def catboost(classes: bool, seed: int) -> Any:
@@ -96,6 +96,13 @@ class _Wrapped:
     @property
     def classes_(self) -> Any:
         return self.model.classes_
+
+
+class _Numbered(_Wrapped):
+    """Columns by number: LightGBM takes no names with brackets."""
+
+    def _changed(self, X: Any) -> Any:
+        return X.set_axis([f"c{place}" for place in range(X.shape[1])], axis=1)
 
 
 class _Coded(_Wrapped):

@@ -1,0 +1,193 @@
+"""Several networks for one table: counted by rows they have not seen, saved, stopped in time, told of by get_recipe."""
+
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+
+import pellucid
+from pellucid import TabularMLPClassifier, TabularMLPRegressor
+
+RNG = np.random.default_rng(0)
+N = 600
+FRAME = pd.DataFrame(
+    {"a": RNG.normal(size=N), "b": RNG.uniform(size=N), "c": RNG.choice(["x", "y", "z"], N), "d": RNG.normal(size=N)}
+)
+LABELS = np.where(np.sin(8 * FRAME["b"]) + FRAME["a"] * (FRAME["c"] == "x") + RNG.normal(size=N) * 0.5 > 0.3, "hi", "lo")
+NUMBERS = (np.sin(8 * FRAME["b"]) + FRAME["a"] * (FRAME["c"] == "x")).to_numpy() * 10 + 50
+THREE = np.digitize(NUMBERS, [45, 55])
+SMALL = {"hidden_layer_sizes": (32, 32), "max_iter": 12, "random_state": 0}
+
+
+def fitted(quality: str = "default", y: np.ndarray = LABELS, **more: object) -> TabularMLPClassifier:
+    kind = TabularMLPRegressor if y is NUMBERS else TabularMLPClassifier
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kind(quality=quality, **(SMALL | more)).fit(FRAME, y)
+
+
+def test_the_default_is_a_crew_whose_shares_add_up() -> None:
+    crew = fitted().fitted.crew
+    assert crew is not None
+    assert 1 < len(crew.members) <= 3
+    assert sum(crew.shares) == pytest.approx(1.0)
+    assert list(crew.shares) == sorted(crew.shares, reverse=True)
+
+
+def test_best_has_a_network_for_each_fold_and_kind() -> None:
+    model = fitted("best", folds=3, numbers=["waves", "rough"], monitor="loss")
+    assert len(model.fitted.networks) in (3, 6)
+    assert sum(model.fitted.crew.shares) == pytest.approx(1.0)
+
+
+def test_one_network_is_no_crew() -> None:
+    model = fitted("fast")
+    assert model.fitted.crew is None
+    assert model.temperature_ != 1.0
+
+
+@pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
+def test_probabilities_are_the_mean_of_the_members(y: np.ndarray) -> None:
+    model = fitted(y=y, calibrated=False)
+    rows, crew = model.network_rows(FRAME), model.fitted.crew
+    target = model.fitted.target
+    each = [target.probabilities(member.scores(rows)) for member in crew.members]
+    mean = np.average(each, axis=0, weights=crew.shares)
+    np.testing.assert_allclose(model.predict_proba(FRAME), mean, rtol=2e-4, atol=1e-6)
+
+
+def test_numbers_are_the_mean_of_the_members() -> None:
+    model = fitted(y=NUMBERS)
+    rows, crew = model.network_rows(FRAME), model.fitted.crew
+    each = [model.fitted.target.decode(member.scores(rows)) for member in crew.members]
+    np.testing.assert_allclose(model.predict(FRAME), np.average(each, axis=0, weights=crew.shares), rtol=1e-4)
+
+
+@pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("quality", ["fast", "default"])
+def test_predictions_are_the_most_likely_classes(quality: str, y: np.ndarray) -> None:
+    model = fitted(quality, y)
+    likely = model.predict_proba(FRAME)
+    assert np.array_equal(model.predict(FRAME), model.classes_[likely.argmax(axis=1)])
+    assert likely.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(FRAME)), likely, rtol=1e-4, atol=1e-7)
+
+
+def test_the_switch_changes_neither_classes_nor_their_order() -> None:
+    with_it, without = fitted("fast", THREE), fitted("fast", THREE, calibrated=False)
+    assert np.array_equal(with_it.predict(FRAME), without.predict(FRAME))
+    sure, unsure = with_it.predict_proba(FRAME).max(axis=1), without.predict_proba(FRAME).max(axis=1)
+    assert not np.allclose(sure, unsure)
+    assert without.temperature_ == 1.0
+
+
+def test_nothing_is_certain() -> None:
+    y = (FRAME["a"] > 0).to_numpy()
+    likely = fitted(y=y, max_iter=40).predict_proba(FRAME)
+    assert likely.min() >= 0.9 / (2 * (0.2 * N + 1))
+
+
+def test_smoothing_that_is_asked_for_does_not_survive() -> None:
+    y = (FRAME["a"] > 0).to_numpy()
+    smooth = fitted("fast", y, label_smoothing=0.3, max_iter=40)
+    assert smooth.predict_proba(FRAME).max() > 0.97
+
+
+def test_a_saved_crew_says_the_same(tmp_path: Path) -> None:
+    for model in (fitted(), fitted(y=NUMBERS)):
+        model.save(tmp_path / "model")
+        back = pellucid.load(tmp_path / "model")
+        assert np.array_equal(back.predict(FRAME), model.predict(FRAME))
+        assert len(back.fitted.networks) == len(model.fitted.networks)
+    assert np.array_equal(fitted().predict_proba(FRAME), fitted().predict_proba(FRAME))
+
+
+def test_a_row_alone_gets_the_same_answer() -> None:
+    model = fitted()
+    np.testing.assert_allclose(model.predict_proba(FRAME)[:3], model.predict_proba(FRAME[:3]), rtol=1e-4)
+
+
+def test_the_spread_of_members_is_a_deviation() -> None:
+    mean, deviation = fitted().predict_proba(FRAME, return_std=True)
+    assert mean.shape == deviation.shape == (N, 2)
+    assert deviation.max() > 0
+    numbers, spread = fitted(y=NUMBERS).predict(FRAME, return_std=True)
+    assert numbers.shape == spread.shape == (N,)
+
+
+def test_time_is_for_all_together() -> None:
+    model = TabularMLPClassifier(quality="best", max_time=1.0, max_iter=10_000, random_state=0)
+    begin = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(FRAME, LABELS)
+    del begin  # how long it took is the machine's affair
+    assert 1 <= len(model.fitted.networks) <= 24
+    assert model.n_iter_ < 10_000
+
+
+def test_the_recipe_makes_the_same_estimator() -> None:
+    model = TabularMLPClassifier(quality="fast", max_iter=12, random_state=0)
+    recipe = model.get_recipe(rows=480)
+    again = TabularMLPClassifier(**recipe)
+    assert not any(isinstance(value, str) and value == "auto" for key, value in recipe.items() if key != "monitor" and key != "engine")
+    assert np.array_equal(model.fit(FRAME, LABELS).predict_proba(FRAME), again.fit(FRAME, LABELS).predict_proba(FRAME))
+    assert model.get_recipe()["batch_size"] == recipe["batch_size"]
+    assert clone(again).get_params() == again.get_params()
+
+
+def test_qualities_differ_and_can_be_changed() -> None:
+    fast, best = (TabularMLPRegressor(quality=quality).get_recipe() for quality in ("fast", "best"))
+    assert fast["folds"] == 1
+    assert best["folds"] == 8
+    assert len(fast["numbers"]) < len(best["numbers"])
+    assert TabularMLPRegressor(quality="best", folds=2).get_recipe()["folds"] == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"quality": "good"}, "'fast', 'default' or 'best'"),
+        ({"numbers": "ripples"}, "'waves'"),
+        ({"numbers": []}, "'waves'"),
+        ({"folds": 0}, "whole number"),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        TabularMLPClassifier(**wrong).fit(FRAME, LABELS)
+
+
+def test_folds_keep_groups_together() -> None:
+    groups = np.arange(N) // 20
+    model = fitted("best", folds=3, numbers="waves")
+    together = TabularMLPClassifier(quality="best", folds=3, numbers="waves", **SMALL).fit(FRAME, LABELS, groups=groups)
+    assert len(model.fitted.networks) == len(together.fitted.networks) == 3
+
+
+def test_rows_of_ones_own_choose() -> None:
+    model = TabularMLPClassifier(**SMALL).fit(FRAME[:400], LABELS[:400], X_val=FRAME[400:], y_val=LABELS[400:])
+    assert model.fitted.calibration.doubt == pytest.approx(1 / 201)
+    assert log_loss(LABELS[400:], model.predict_proba(FRAME[400:])) < 0.69
+
+
+def test_without_rows_held_out_all_count_the_same() -> None:
+    model = fitted(early_stopping=False)
+    assert len(model.fitted.networks) == 3
+    assert set(model.fitted.crew.shares) == {1 / 3}
+
+
+def test_frames_without_numbers_need_one_network() -> None:
+    names = FRAME[["c"]].assign(e=RNG.choice(list("pqrs"), N))
+    assert TabularMLPClassifier(**SMALL).fit(names, LABELS).fitted.crew is None
+
+
+def test_classes_of_few_rows_survive_folds() -> None:
+    y = np.where(np.arange(N) < 3, "rare", LABELS)
+    model = fitted("best", y, folds=5, numbers="waves")
+    assert model.predict_proba(FRAME).shape == (N, 3)
