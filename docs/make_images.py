@@ -108,12 +108,12 @@ def predict_proba_way() -> str:
     scores, link = "scores", "probabilities"
     stations = [
         ("ClassShell.predict_proba", "estimators/classifier.py", "scores first, then probabilities", ""),
-        ("Shell.logits", "estimators/shell.py", "the network's scores", scores),
+        ("Shell._on", "estimators/shell.py", "something is done with new rows", scores),
         ("checked_rows", "estimators/inputs.py", "X as numbers, with the columns of fit", scores),
-        ("Fitted.scores", "estimators/fitted.py", "all that was learned, in one value", scores),
+        ("Fitted.calibrated_scores", "estimators/fitted.py", "scores over the temperature", scores),
         ("Model.scores", "train/model.py", "in chunks of bounded memory", scores),
         ("Layer.predict", "nn/layers/layer.py", "the network; or compiled code of it", scores),
-        ("ClassTarget.probabilities", "estimators/class_target.py", "scores, divided by the temperature", link),
+        ("ClassTarget.probabilities", "estimators/class_target.py", "scores as classes", link),
         ("Link.probabilities", "nn/losses/link.py", "the loss's own link", link),
     ]
     arrows = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7))
