@@ -36,6 +36,8 @@ class Fitted:
     seed: int | None = None  # of the order of rows, and of dropout
     drawn: Any = None  # the state of the generator ahead of the random split
     calibration: Calibration = field(default_factory=Calibration)
+    attempts: tuple[dict[str, Any], ...] = ()  # of a fit on a table that was looked after
+    baselines: dict[str, float] = field(default_factory=dict)  # held-out losses, its own and those of simpler models
 
     def scores(self, X: Matrix) -> Array:
         """The network's output.   (n, features) -> (n, outputs)"""

@@ -16,16 +16,17 @@ from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike
 from pellucid.data.weights import in_reach, joint
 from pellucid.estimators.base import BaseMLP
-from pellucid.estimators.fitted import begin, seed_of
+from pellucid.estimators.fitted import seed_of
 from pellucid.estimators.inputs import Validation, checked_weights
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.seeing import told
-from pellucid.estimators.shell import Shell
+from pellucid.estimators.shell import Learned, Shell
+from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import TableParameters, Taste, is_auto, table_recipe
+from pellucid.estimators.tables.rescue import rescued_fit
 from pellucid.estimators.target import Target
-from pellucid.estimators.training import fit
 
 M = TypeVar("M", bound=BaseMLP)
 
@@ -36,6 +37,17 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
     preprocessor_: ClassVar[TablePreprocessor]  # of each object; for type checkers no parameter
     taste: ClassVar[Taste]
     calibrated = False  # classifiers have a parameter of this name
+
+    attempts_ = Learned(
+        lambda fitted: [dict(attempt) for attempt in fitted.attempts],
+        "Trainings with ever lower rates, of which the best was kept: `rate`, `best_epoch`, `loss` on the held-out "
+        "rows, and `failure`, why it was tried again. Empty where nothing was compared.",
+    )
+    baselines_ = Learned(
+        lambda fitted: dict(fitted.baselines),
+        "Losses on the held-out rows: of the `network`, of a `linear` model, of a `constant` answer. Empty where "
+        "nothing was compared: without held-out rows, or in a training of less than a quarter of the usual epochs.",
+    )
 
     # for the subclasses
 
@@ -100,7 +112,7 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
         )
         matrix = preprocessor.fit_table(table.take(inside), _pick(weights, inside))
-        held: Samples | None = None
+        held, others = None, table.take(outside)
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
             if others.rows != len(truth):
@@ -109,7 +121,6 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             counted = _given_weights(sample_weight_val, len(truth))
             held = self._samples(target, preprocessor.apply_table(others), truth, counted)
         elif len(outside):
-            others = table.take(outside)
             held = self._samples(target, preprocessor.apply_table(others), labels[outside], _pick(weights, outside))
         rows = self._samples(target, matrix, labels[inside], _pick(weights, inside))
         recipe = table_recipe(
@@ -123,7 +134,8 @@ class BaseTabularMLP(TableParameters, Shell, BaseEstimator):  # type: ignore[mis
             calibrate=bool(self.calibrated),
         )
         rng = check_random_state(seed_of(rng))
-        fitted = fit(recipe, rows, held, begin(recipe, matrix.shape[1], rng), rng)
+        designs = designs_of(preprocessor, table, inside, others)
+        fitted = rescued_fit(recipe, rows, held, matrix.shape[1], rng, designs)
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
         self.__dict__["preprocessor_"] = preprocessor
         self.with_fitted(fitted, preprocessor)

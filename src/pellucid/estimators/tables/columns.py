@@ -16,7 +16,8 @@ from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
 
 NUMERIC, BOOLEAN, CATEGORY, TIME = "numeric", "boolean", "category", "datetime"
-KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME)
+EMPTY = "empty"  # no value at all: nothing is made of it
+KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)
 
 
 class Table(NamedTuple):

@@ -13,6 +13,7 @@ from pellucid.errors import PellucidError
 from pellucid.estimators.tables.columns import (
     BOOLEAN,
     CATEGORY,
+    EMPTY,
     KINDS,
     NUMERIC,
     TIME,
@@ -101,9 +102,9 @@ def column_kinds(table: Table, categorical: set[str]) -> dict[str, str]:
 
 
 def column_values(table: Table, kinds: dict[str, str]) -> dict[str, Array]:
-    """Columns by name, in the order of `kinds`, as their kind wants them."""
+    """Columns by name, in the order of `kinds`, as their kind wants them; but for empty ones."""
     columns = dict(zip(table.names, table.columns, strict=True))
-    return {name: READERS[kind](name, columns[name]) for name, kind in kinds.items()}
+    return {name: READERS[kind](name, columns[name]) for name, kind in kinds.items() if kind != EMPTY}
 
 
 def learn_layout(table: Table, kinds: dict[str, str], values: dict[str, Array], one_hot_max: int) -> Layout:

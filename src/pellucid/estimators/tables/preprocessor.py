@@ -20,7 +20,7 @@ from pellucid.data.inputs import all_finite
 from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter
-from pellucid.estimators.tables.columns import Table, read_table
+from pellucid.estimators.tables.columns import EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
 from pellucid.estimators.tables.scaling import SCALERS
@@ -34,7 +34,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     It takes pandas, polars and other data frames, and arrays, also of Python objects. Columns of a frame are known by
     name: their order does not matter, in `fit` or later.
 
-    Dates become the time elapsed, and year, month, weekday and hour where they vary. `sample_weight` counts for robust
+    Dates become the time elapsed, and year, month, weekday and hour where they vary. Of a column without any value
+    nothing is made. `sample_weight` counts for robust
     and standard scales.
 
     {parameters}
@@ -52,7 +53,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     scaling: str | None = parameter(
         default="robust",
         condition=one_of(*SCALERS, words=f"one of {', '.join(map(repr, SCALERS))}"),
-        doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "standard", '
+        doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "separate" '
+        '(robust, and what nearly equal columns differ by beside it: see `HiddenDirections`), "standard", '
         '"quantile" (to a normal distribution), "pca", "whiten", "centre" or None',
         kw_only=False,
     )
@@ -138,11 +140,15 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         values = column_values(table, kinds)
         for name, column in values.items():
             gone = _is_missing(column)
-            if gone.all():
-                raise ValueError(
-                    f"column {name!r} has no values at all, {len(column)} of {len(column)} are missing: leave it out"
-                )
             self._refuse_missing(name, gone)
+            if gone.all():
+                kinds[name] = EMPTY
+        values = {name: column for name, column in values.items() if kinds[name] != EMPTY}
+        if not values:
+            raise ValueError(
+                f"none of the columns has a value, all of {_listed(table.names)} are missing in all {table.rows} rows: "
+                "there is nothing to learn from"
+            )
         layout = learn_layout(table, kinds, values, self.one_hot_max)
         encoding, rows = learn_encoding(
             layout, values, self.scaling, marks=self.missing == "indicator", weights=weights
@@ -241,6 +247,22 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             self._refuse_missing(name, _is_missing(column))
         return self._as_dtype(self._encoding.rows(values), self._encoding)
 
+    def plain_table(self, table: Table) -> tuple[Array, Array]:
+        """The rows of a table whose columns are those of fit, ahead of their scales.
+
+        Parameters
+        ----------
+        table : Table
+            rows by columns
+
+        Returns
+        -------
+        tuple of arrays
+            numbers with missing ones filled, marks and one-hot columns (n, columns); codes (n, columns of codes)
+        """
+        values, encoding = column_values(table, self.kinds_), self._encoding
+        return encoding.unscaled(encoding.layout.numbers(values), values), encoding.codes(values)
+
     def _as_dtype(self, rows: Array, encoding: Encoding) -> Array:
         with np.errstate(over="ignore"):
             floats = rows.astype(self.dtype, copy=False)
@@ -256,7 +278,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """Kinds of the columns by name: "numeric", "boolean", "category" or "datetime"."""
+        """Kinds of the columns by name: "numeric", "boolean", "category", "datetime"; "empty" without any value."""
         return self._encoding.layout.kinds
 
     @property
