@@ -122,8 +122,8 @@ def test_damaged_data_are_refused():
 def test_a_failed_fit_changes_nothing():
     pre = TablePreprocessor().fit(frame())
     before, rows = dict(vars(pre)), pre.transform(frame())
-    for bad in (pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}), np.array([[1.0, np.inf], [2.0, 3.0]])):
-        with pytest.raises(ValueError, match=r"no values at all|infinite"):
+    for bad in (pd.DataFrame({"a": [np.nan] * 2, "b": [None, None]}), np.array([[1.0, np.inf], [2.0, 3.0]])):
+        with pytest.raises(ValueError, match=r"none of the columns has a value|infinite"):
             pre.fit(bad)
     assert vars(pre) == before
     assert_array_equal(pre.transform(frame()), rows)
@@ -209,9 +209,16 @@ def test_medians_and_indicators():
 
 
 @pytest.mark.parametrize("column", [[np.nan] * 3, [None] * 3, [pd.NaT] * 3])
-def test_a_column_without_values_is_named(column):
-    with pytest.raises(ValueError, match="column 'b' has no values at all, 3 of 3"):
-        TablePreprocessor().fit(pd.DataFrame({"a": [1, 2, 3], "b": column}))
+def test_of_a_column_without_values_nothing_is_made(column):
+    X = pd.DataFrame({"a": [1, 2, 3], "b": column})
+    pre = TablePreprocessor().fit(X)
+    assert pre.kinds_ == {"a": "numeric", "b": "empty"}
+    assert pre.get_feature_names_out().tolist() == ["a"]
+    again = TablePreprocessor.from_dict(*pre.to_dict())
+    for later in (X, X.assign(b=[1.0, 2.0, 3.0]), X.assign(b=["x", "y", "z"])):
+        assert_array_equal(again.transform(later), pre.transform(X[["a"]].assign(b=None)))
+    with pytest.raises(ValueError, match="column 'b' has a missing value"):
+        TablePreprocessor(missing="error").fit(X)
 
 
 def test_infinite_values_are_named():

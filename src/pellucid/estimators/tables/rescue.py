@@ -55,8 +55,8 @@ def rescued_fit(
     best, best_costs, failure = None, np.empty(0), None
     told: list[partial[None]] = []
     for factor in FACTORS:
-        left = None if recipe.max_time is None else recipe.max_time - (time.perf_counter() - start)
-        if attempts and left is not None and left <= 0:
+        left = None if recipe.max_time is None else max(recipe.max_time - (time.perf_counter() - start), 0.0)
+        if attempts and left == 0.0:
             break
         slower = replace(recipe, rates=replace(recipe.rates, factor=factor), max_time=left)
         rng.set_state(state)
