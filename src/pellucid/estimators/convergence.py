@@ -51,6 +51,7 @@ class Rates:
     kind: str = "constant"
     start: float = 1e-3
     power: float = 0.5
+    factor: float = 1.0  # of all rates of the run, whatever their kind or schedule
 
 
 class Convergence(KeepsBest):
@@ -95,7 +96,7 @@ class Convergence(KeepsBest):
                     self.kept = run.prediction
         curves.waited = curves.waited + 1 if worse else 0
         if rates.kind == "invscaling":
-            curves.factor = (curves.rows + 1) ** -rates.power
+            curves.factor = rates.factor * (curves.rows + 1) ** -rates.power
         if curves.waited > self.limit:
             self._waited_long_enough(run)
         run.factor = curves.factor

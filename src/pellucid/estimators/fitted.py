@@ -39,6 +39,8 @@ class Fitted:
     calibration: Calibration = field(default_factory=Calibration)
     crew: Crew | None = None  # of several networks this is the first
     importances: Importances | None = None  # of the columns of a table, if they were asked for
+    attempts: tuple[dict[str, Any], ...] = ()  # of a fit on a table that was looked after
+    baselines: dict[str, float] = field(default_factory=dict)  # held-out losses, its own and those of simpler models
 
     def scores(self, X: Matrix) -> Array:
         """The output of the network, or of several joined.   (n, features) -> (n, outputs)"""

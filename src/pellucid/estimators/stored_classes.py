@@ -18,12 +18,14 @@ from pellucid.estimators.fitted import Crew, Fitted
 from pellucid.estimators.mlp_parameters import COMPAT
 from pellucid.estimators.number_target import NumberTarget, Units
 from pellucid.estimators.tables.encoding import Encoding
+from pellucid.estimators.tables.hidden_directions import HiddenDirections
 from pellucid.estimators.tables.layout import Layout
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train.model import Progress
 
 OURS = [one for one in vars(estimators).values() if isinstance(one, type) and not issubclass(one, Warning)]
 TRANSFORMERS = (
+    HiddenDirections,
     MissingIndicator,
     OneHotEncoder,
     OrdinalEncoder,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +29,13 @@ NON_FINITE = (
     "Solver produced non-finite parameter weights. The input data may contain large values and need to be "
     "preprocessed. In detail: "
 )
+Teller = Callable[[str, type[Warning]], None]
+
+
+class NonFiniteError(ValueError):
+    """A training that found no finite parameters to keep."""
+
+
 FTOL = 2.2e-9
 """SciPy's share by which the loss must fall; a smaller tol asks for its square, which is what tol means for a loss."""
 
@@ -42,12 +50,13 @@ def fit(
     dependence: Dependence | None = None,
     goes_on: bool = False,
     incremental: bool = False,
+    tell: Teller = notice,
 ) -> Fitted:
     """Train the network of `previous` (see `begin` and `take_up`, which make one for this call).
 
     `held` are validation rows, or the share of `rows` that is to be drawn for it, by their `dependence`. `goes_on`:
     with the split, the order and the optimizer's state of an earlier fit. `incremental`: for one epoch, with the
-    penalty of the first.
+    penalty of the first. `tell`: what is done with a warning of how the steps ended.
     """
     if goes_on and previous.drawn is not None:  # what was held out stays held out
         rng = np.random.RandomState()
@@ -61,13 +70,13 @@ def fit(
     if not (incremental and goes_on):
         model.penalty = recipe.penalty_for(rows.total)
     if not goes_on:
-        model.progress, curves.factor = None, 1.0
+        model.progress, curves.factor = None, recipe.rates.factor
     seed = previous.seed if goes_on else None
     if recipe.max_fun is not None:
         epochs = _by_lbfgs(recipe, model, curves, rows, held, seed_of(rng))
     else:
         seed = seed_of(rng) if seed is None else seed
-        epochs = _by_steps(recipe, model, curves, rows, held, seed, incremental)
+        epochs = _by_steps(recipe, model, curves, rows, held, seed, incremental, tell)
     model.metrics = [] if recipe.metric is None else [recipe.metric]  # files and pickles hold the metric itself
     fitted = replace(
         previous,
@@ -157,7 +166,14 @@ def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held:
 
 
 def _by_steps(
-    recipe: Recipe, model: Model, curves: Curves, rows: Samples, held: Samples | None, seed: int, incremental: bool
+    recipe: Recipe,
+    model: Model,
+    curves: Curves,
+    rows: Samples,
+    held: Samples | None,
+    seed: int,
+    incremental: bool,
+    tell: Teller,
 ) -> int:
     """Epochs of batches, until patience, max_iter, max_time, a callback or Ctrl-C ends them; how many."""
     batch = _batch_size(recipe, len(rows))
@@ -195,10 +211,10 @@ def _by_steps(
                 continued=True,
             )
     except Diverged as error:
-        raise ValueError(f"{NON_FINITE}{error}") from error
+        raise NonFiniteError(f"{NON_FINITE}{error}") from error
     spent = not incremental and watcher.epochs >= recipe.epochs and not watcher.done
     if history.ending is not None:
-        _tell(recipe, curves, watcher, history.ending, spent=spent)
+        _tell(recipe, curves, watcher, history.ending, tell, spent=spent)
     return watcher.epochs
 
 
@@ -225,18 +241,18 @@ def _batch_size(recipe: Recipe, rows: int) -> int:
     return min(asked, rows)
 
 
-def _tell(recipe: Recipe, curves: Curves, watcher: Convergence, ending: Ending, *, spent: bool) -> None:
+def _tell(recipe: Recipe, curves: Curves, watcher: Convergence, ending: Ending, tell: Teller, *, spent: bool) -> None:
     """Warn of an end that nobody asked for; `spent`: all epochs are done, and patience was not at its end."""
     if ending.kind is EndingKind.DIVERGED:
         if watcher.kept is None:
-            raise ValueError(f"{NON_FINITE}{ending.text}")
+            raise NonFiniteError(f"{NON_FINITE}{ending.text}")
         curves.scores.append(math.nan)
-        notice(f"{ending.text} The best parameters before that are kept.", ConvergenceWarning)
+        tell(f"{ending.text} The best parameters before that are kept.", ConvergenceWarning)
     elif ending.kind is EndingKind.INTERRUPTED:
-        notice("Training interrupted by user.")
+        tell("Training interrupted by user.", UserWarning)
     elif spent and recipe.optimizer.fit(100, 10) == recipe.optimizer.fit(200, 10):
         # a schedule over the whole run has nothing left to converge
-        notice(_not_converged(recipe, curves.losses), ConvergenceWarning)
+        tell(_not_converged(recipe, curves.losses), ConvergenceWarning)
 
 
 def _not_converged(recipe: Recipe, losses: list[float]) -> str:

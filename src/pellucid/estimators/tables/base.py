@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -26,8 +27,10 @@ from pellucid.estimators.inputs import Validation, checked_weights, note_groups
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.seeing import told
+from pellucid.estimators.shell import Learned
+from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.columns import Table, read_table
-from pellucid.estimators.tables.crew import fit_crew
+from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import (
@@ -35,13 +38,14 @@ from pellucid.estimators.tables.recipe import (
     TableParameters,
     Taste,
     View,
+    auto_epochs,
     folds_of,
     resolved,
     table_recipe,
     views_of,
 )
+from pellucid.estimators.tables.rescue import rescued
 from pellucid.estimators.target import Target
-from pellucid.estimators.training import fit
 
 M = TypeVar("M", bound=BaseMLP)
 
@@ -51,6 +55,17 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
 
     taste: ClassVar[Taste]
     calibrated = False  # classifiers have a parameter of this name
+
+    attempts_ = Learned(
+        lambda fitted: [dict(attempt) for attempt in fitted.attempts],
+        "Trainings with ever lower rates, of which the best was kept: `rate`, `best_epoch`, `loss` on the held-out "
+        "rows, and `failure`, why it was tried again. Empty where nothing was compared.",
+    )
+    baselines_ = Learned(
+        lambda fitted: dict(fitted.baselines),
+        "Losses on the held-out rows: of the `network`, of a `linear` model, of a `constant` answer. Empty where "
+        "nothing was compared: without held-out rows, or in a training of less than a quarter of the usual epochs.",
+    )
 
     # for the subclasses
 
@@ -125,7 +140,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         preprocessor.fit_table(table, _pick(weights, learned), learned)
         note_groups(preprocessor, column)
         rows = self._samples(target, preprocessor.apply_table(table), labels, weights)
-        others: Table | None = None
+        others = table.take(parts[0][1])
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
             if others.rows != len(truth):
@@ -139,11 +154,17 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             self._recipe(target, preprocessor, len(folds[0][0]), view, held=folds[0][1] is not None)
             for view in self._views(preprocessor)
         ]
-        fitted = fit_crew(recipes, folds, check_random_state(seed_of(rng)), fit, calibrate=bool(self.calibrated))
-        held = folds[0][1]
+        seed, held = seed_of(rng), folds[0][1]
+
+        def attempt(factor: float, left: float | None, tell: Teller) -> Trained:
+            slower = [replace(one, rates=replace(one.rates, factor=factor), max_time=left) for one in recipes]
+            train = partial(fit, tell=tell)
+            return fit_crew(slower, folds, check_random_state(seed), train, calibrate=bool(self.calibrated))
+
+        designs = designs_of(preprocessor, table, parts[0][0], others)
+        fitted = rescued(attempt, recipes[0], folds[0], designs, usual=auto_epochs(len(folds[0][0])))
         if self.importances and held is not None:
-            checked = table.take(parts[0][1]) if others is None else others
-            worth = table_importances(fitted, preprocessor, checked, held.target, held.weights, rng)
+            worth = table_importances(fitted, preprocessor, others, held.target, held.weights, rng)
             fitted = replace(fitted, importances=worth)
         self.__dict__["preprocessor_"] = preprocessor
         self.with_fitted(fitted, preprocessor)
@@ -181,8 +202,9 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         )
 
     def _views(self, preprocessor: TablePreprocessor) -> tuple[View, ...]:
-        """How networks see numbers; one way where there are none to see."""
-        return views_of(self) if preprocessor.n_numbers_ else (PLAIN,)
+        """How networks see numbers; where there are none to see, each as it is without them."""
+        views = views_of(self)
+        return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(PLAIN if one.hidden else one for one in views))
 
     def _recipe(self, target: Target, preprocessor: TablePreprocessor, rows: int, view: View, *, held: bool) -> Recipe:
         return table_recipe(
@@ -214,7 +236,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         >>> from pellucid import TabularMLPClassifier
         >>> recipe = TabularMLPClassifier(quality="best", max_iter=20).get_recipe(rows=5_000)
         >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
-        (8, ('waves', 'pieces', 'rough'), 20, 128)
+        (8, ('waves', 'pieces', 'rough', 'linear'), 20, 128)
         """
         if rows is None:
             seen = self.fitted.curves if self.__sklearn_is_fitted__() else None

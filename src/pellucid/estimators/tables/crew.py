@@ -31,6 +31,17 @@ class Unseen:
     scores: list[Array]
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The networks as one, and their scores for the rows held out, fold after fold; none without such rows.
+
+    Of several folds a row's scores are by the networks that have not seen it.   unseen: (rows, outputs)
+    """
+
+    fitted: Fitted
+    unseen: Array
+
+
 def fit_crew(
     recipes: Sequence[Recipe],
     folds: Sequence[tuple[Samples, Samples | None]],
@@ -38,7 +49,7 @@ def fit_crew(
     train: Training,
     *,
     calibrate: bool,
-) -> Fitted:
+) -> Trained:
     """A network by each recipe for each fold, as one.
 
     Those of a recipe count alike; how much a recipe counts is chosen by the rows held out (Caruana et al., 2004), and
@@ -50,29 +61,31 @@ def fit_crew(
     kinds = len(networks[0])
     whole = [row for row in networks if len(row) == kinds]  # of the last fold some may be missing
     unseen = _unseen(whole, folds)
-    first = whole[0]
-    if unseen is None:
-        shares, told, all_told = np.full(kinds, 1 / kinds), [Calibration()] * kinds, Calibration()
-    else:
-        target = recipes[0].target
-        told = [target.learn_from(scores, unseen.truth, unseen.weights) for scores in unseen.scores]
-        told = told if calibrate else [Calibration()] * kinds
+    target = recipes[0].target
+    shares, told, all_told = np.full(kinds, 1 / kinds), [Calibration()] * kinds, Calibration()
+    pooled = np.empty((0, target.outputs))
+    if unseen is not None:
+        if calibrate:
+            told = [target.learn_from(scores, unseen.truth, unseen.weights) for scores in unseen.scores]
         tempered = [scores / one.temperature for scores, one in zip(unseen.scores, told, strict=True)]
         shares = _shares(recipes[0], replace(unseen, scores=tempered))
-        pooled = _pooled(target, tempered, shares)
-        learns = calibrate or target.always_calibrated
-        all_told = target.learn_from(pooled, unseen.truth, unseen.weights) if learns else Calibration()
-    if len(whole) * np.count_nonzero(shares) == 1:
-        kind = int(np.argmax(shares))
-        return replace(first[kind], calibration=told[kind] if calibrate and unseen is not None else all_told)
+        alone = np.count_nonzero(shares) == 1
+        pooled = unseen.scores[int(np.argmax(shares))] if alone else _pooled(target, tempered, shares)
+        if calibrate or target.always_calibrated:
+            all_told = target.learn_from(pooled, unseen.truth, unseen.weights)
+        if alone:  # one temperature is enough
+            told = [Calibration()] * kinds
     counted = [
         (replace(row[kind], calibration=told[kind]), float(shares[kind] / len(whole)))
         for kind in np.argsort(-shares, kind="stable")
         if shares[kind]
         for row in whole
     ]
+    first = counted[0][0]
+    if len(counted) == 1:
+        return Trained(replace(first, calibration=all_told), pooled)
     crew = Crew(tuple(member for member, _ in counted), tuple(share for _, share in counted))
-    return replace(crew.members[0], calibration=all_told, crew=crew)
+    return Trained(replace(first, calibration=all_told, crew=crew), pooled)
 
 
 def _trained(

@@ -56,12 +56,15 @@ class Encoding:
         return np.column_stack(parts)
 
     def joined(self, scaled: Array, unscaled: Array, values: dict[str, Array]) -> Array:
-        """Scaled columns, those that need no scale, and codes from 1 (0 is unknown or missing)."""
-        parts = [scaled, unscaled[:, self.scaled :]]
-        if self.coder is not None:
-            codes = self.coder.transform(np.column_stack([values[name] for name in self.layout.embedded]))
-            parts.append(codes + 1.0)
-        return np.column_stack(parts)
+        """Scaled columns, those that need no scale, and codes."""
+        return np.column_stack([scaled, unscaled[:, self.scaled :], self.codes(values)])
+
+    def codes(self, values: dict[str, Array]) -> Array:
+        """Codes from 1 of the columns of many categories; 0 is unknown or missing.   -> (n, such columns)"""
+        if self.coder is None:
+            return np.empty((len(next(iter(values.values()))), 0))
+        columns = np.column_stack([values[name] for name in self.layout.embedded])
+        return np.asarray(self.coder.transform(columns) + 1.0)
 
     def names(self) -> list[str]:
         """What the columns of `rows` are called."""
@@ -69,7 +72,8 @@ class Encoding:
         marks = [f"{numbers[place]}_missing" for place in self.marked]
         for name, categories in zip(layout.one_hot, layout.categories_of(layout.one_hot), strict=True):
             marks += [f"{name}_{one}" for one in (categories[1:] if len(categories) == 2 else categories)]
-        return [*(self.components() or numbers), *marks, *(f"{name}_code" for name in layout.embedded)]
+        hidden = [] if self.components() else [f"hidden{i}" for i in range(self.scaled_out - self.scaled)]
+        return [*(self.components() or numbers), *marks, *hidden, *(f"{name}_code" for name in layout.embedded)]
 
     def components(self) -> list[str]:
         """Names of principal components, where they take the place of the numbers."""
@@ -97,7 +101,7 @@ def learn_encoding(
         scaled_out=0,
     )
     unscaled = encoding.unscaled(numbers, values)
-    part = unscaled if scaling == "robust" else unscaled[:, : numbers.shape[1]]
+    part = unscaled if scaling in ("robust", "separate") else unscaled[:, : numbers.shape[1]]
     scaled = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else part
     encoding = replace(encoding, scaled=part.shape[1], scaled_out=scaled.shape[1])
     return encoding, encoding.joined(scaled, unscaled, values)

@@ -57,7 +57,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     scaling: str | None = parameter(
         default="robust",
         condition=one_of(*SCALERS, words=f"one of {', '.join(map(repr, SCALERS))}"),
-        doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "standard", '
+        doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "separate" '
+        '(robust, and what nearly equal columns differ by beside it: see `HiddenDirections`), "standard", '
         '"quantile" (to a normal distribution), "pca", "whiten", "centre" or None',
         kw_only=False,
     )
@@ -271,6 +272,22 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         for name, column in values.items():
             self._refuse_missing(name, _is_missing(column))
         return self._as_dtype(self._encoding.rows(values), self._encoding)
+
+    def plain_table(self, table: Table) -> tuple[Array, Array]:
+        """The rows of a table whose columns are those of fit, ahead of their scales.
+
+        Parameters
+        ----------
+        table : Table
+            rows by columns
+
+        Returns
+        -------
+        tuple of arrays
+            numbers with missing ones filled, marks and one-hot columns (n, columns); codes (n, columns of codes)
+        """
+        values, encoding = column_values(table, self.kinds_), self._encoding
+        return encoding.unscaled(encoding.layout.numbers(values), values), encoding.codes(values)
 
     def _as_dtype(self, rows: Array, encoding: Encoding) -> Array:
         with np.errstate(over="ignore"):

@@ -45,7 +45,7 @@ def _viewed(asked: object) -> bool:
     return is_auto(asked) or (bool(names) and all(name is None or name in VIEWS for name in names))
 
 
-VIEWED = Condition(_viewed, "'auto', one of 'plain', 'waves', 'pieces', 'rough', several of them, or None")
+VIEWED = Condition(_viewed, "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'linear', several of them, or None")
 
 
 class TableParameters(Parameters):
@@ -83,7 +83,8 @@ class TableParameters(Parameters):
         default="auto",
         condition=VIEWED,
         doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
-        '"rough" pieces, None or "plain" for the number alone; of several names each is a network of its own',
+        '"rough" pieces, None or "plain" for the number alone, "linear" for that without hidden layers; of several names '
+        "each is a network of its own",
     )
     folds: int | str = parameter(
         default="auto",
@@ -158,9 +159,10 @@ class TableNumberParameters(Parameters):
 
 @dataclass(frozen=True)
 class View:
-    """What a network gets beside each number."""
+    """What a network gets beside each number; and whether it has hidden layers at all."""
 
     name: str
+    hidden: bool = True
     waves: bool = False
     bins: int = 0
     dims: int = 0
@@ -174,7 +176,8 @@ PLAIN = View("plain")
 WAVES = View("waves", waves=True)
 PIECES = View("pieces", waves=True, bins=32, dims=4)
 ROUGH = View("rough", bins=16, dims=8, start="standard_normal")
-VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH)}
+LINEAR = View("linear", hidden=False)
+VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, LINEAR)}
 
 
 # what a quality means
@@ -192,8 +195,8 @@ class Quality:
 
 QUALITIES = {
     "fast": Quality((128, 128), ("pieces",), 1, 0.5),
-    "default": Quality((256, 256, 256), ("waves", "pieces", "rough"), 1, 1.0),
-    "best": Quality((256, 256, 256), ("waves", "pieces", "rough"), 8, 1.0),
+    "default": Quality((256, 256, 256), ("waves", "pieces", "rough", "linear"), 1, 1.0),
+    "best": Quality((256, 256, 256), ("waves", "pieces", "rough", "linear"), 8, 1.0),
 }
 
 
@@ -301,7 +304,7 @@ def table_recipe(
         who=type(parameters).__name__,
         target=target,
         network=network_of(
-            sizes_of(parameters),
+            sizes_of(parameters) if view.hidden else [],
             target.outputs,
             chosen["activation"],
             network,

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.amounts import check_number
 from pellucid.data.types import Array, ArrayLike, Floats
 from pellucid.estimators.inputs import checked_weights
+from pellucid.estimators.tables.hidden_directions import HiddenDirections
 
 
 def weighted_quantiles(x: Floats, shares: tuple[float, ...], weights: Array | None = None) -> Floats:
@@ -117,6 +118,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 SCALERS: dict[str | None, Callable[[int], list[TransformerMixin]]] = {
     "robust": lambda rows: [SmoothRobustScaler()],
+    "separate": lambda rows: [SmoothRobustScaler(), HiddenDirections()],
     "standard": lambda rows: [StandardScaler()],
     "quantile": lambda rows: [
         QuantileTransformer(
@@ -133,8 +135,8 @@ SCALERS: dict[str | None, Callable[[int], list[TransformerMixin]]] = {
 }
 """By the parameter `scaling`: transformers, one after the other, for the numeric columns of so many rows.
 
-"centre" only subtracts the mean; "pca" turns standardised columns so that they are uncorrelated; "whiten" also gives
-each the variance 1.
+"separate" is "robust" with what nearly equal columns differ by beside it; "centre" only subtracts the mean; "pca" turns
+standardised columns so that they are uncorrelated; "whiten" also gives each the variance 1.
 """
 
 

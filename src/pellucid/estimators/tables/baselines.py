@@ -1,0 +1,171 @@
+"""What a network on a table must beat: a constant answer, and a linear model of the same columns, on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
+
+from pellucid import nn
+from pellucid.data.samples import Samples
+from pellucid.data.splits import evenly
+from pellucid.data.types import Array
+from pellucid.estimators.tables.columns import Table
+from pellucid.estimators.tables.preprocessor import TablePreprocessor
+from pellucid.estimators.target import Target
+from pellucid.nn.losses.numbers import HalfSquaredError, SquaredError
+from pellucid.train import Model, fit_lbfgs
+
+MOST_ROWS, MOST_NUMBERS = 5000, 2_000_000
+"""Rows and numbers that a linear model is fitted on, at most."""
+
+LEVELS = 1000
+"""Columns that codes of categories become, at most: those of the most frequent ones."""
+
+ITERATIONS = 100
+STRENGTH = 1.0
+"""Of the penalty: scikit-learn's for `Ridge` (alpha) and `LogisticRegression` (1 / C)."""
+
+Designs = Callable[[Array, Array], tuple[Array, Array]]
+"""Columns as a linear model takes them, for these row numbers of the training rows and of the held-out rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Of two losses, over the same rows: the mean, its standard error, and how many rows there are."""
+
+    mean: float
+    error: float
+    rows: int
+
+    def beyond(self, confidence: float) -> bool:
+        """Is the mean above 0 by more than chance would make it, with this confidence?"""
+        if not np.isfinite(self.mean):
+            return bool(self.mean > 0)
+        return bool(self.mean > student.ppf(confidence, max(self.rows - 1, 1)) * self.error)
+
+    @property
+    def in_errors(self) -> float:
+        """In standard errors."""
+        return self.mean / self.error if self.error else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out rows (`places` of all of them), and what a constant answer costs on each; its mean in training."""
+
+    target: Target
+    rows: Samples
+    held: Samples
+    places: Array
+    constant: Array  # (held rows,)
+    constant_in_training: float
+
+    def costs(self, scores: Array) -> Array:
+        """The loss of each held-out row, without smoothing, at the temperature that suits the scores best.
+
+        (rows, outputs) -> (rows,)
+        """
+        encoded, weights = self.held.target, self.held.weights
+        scores = scores.astype(np.float64)
+        if not np.isfinite(scores).all():
+            return np.full(len(encoded), np.inf)
+        return each_cost(self.target, scores / self.target.learn_from(scores, encoded, weights).temperature, encoded)
+
+    def mean(self, costs: Array) -> float:
+        """The mean of costs, as the rows count."""
+        return float(np.average(costs, weights=self.held.weights))
+
+    def compared(self, costs: Array, others: Array) -> Difference:
+        """How much more these cost than others, row by row."""
+        if not (np.isfinite(costs).all() and np.isfinite(others).all()):
+            return Difference(self.mean(costs) if not np.isfinite(costs).all() else -np.inf, 0.0, len(costs))
+        shares = np.ones(len(costs)) if self.held.weights is None else self.held.weights.astype(np.float64)
+        shares = shares / shares.sum()
+        each = costs - others
+        mean = float(shares @ each)
+        count = len(each)
+        error = float(np.sqrt(np.sum((shares * (each - mean)) ** 2) * count / max(count - 1, 1)))
+        return Difference(mean, error, count)
+
+    def linear(self, designs: Designs) -> Array:
+        """What a linear model of the training rows costs on each of the held-out ones."""
+        most = int(np.clip(MOST_NUMBERS // self.rows.X.shape[1], 100, MOST_ROWS))
+        some = evenly(len(self.rows), most)
+        inside, outside = designs(some, self.places)
+        scaler = StandardScaler().fit(inside)
+        scores = linear_scores(self.target, self.rows.take(some), scaler.transform(inside), scaler.transform(outside))
+        return self.costs(scores)
+
+
+def held_out(target: Target, rows: Samples, held: Samples) -> HeldOut:
+    """Held-out rows with the cost of a constant answer, which is that of a linear model of nothing."""
+    places = evenly(len(held), MOST_ROWS)
+    some, held = rows.take(evenly(len(rows), MOST_ROWS)), held.take(places)
+    nothing = np.zeros((len(some), 1))
+    scores = linear_scores(target, some, nothing, np.zeros((1, 1)))
+    everywhere = np.repeat(scores, len(held), axis=0)
+    training = each_cost(target, np.repeat(scores, len(some), axis=0), some.target, smoothed=True)
+    return HeldOut(
+        target,
+        rows,
+        held,
+        places,
+        constant=each_cost(target, everywhere, held.target),
+        constant_in_training=float(np.average(training, weights=some.weights)),
+    )
+
+
+def each_cost(target: Target, scores: Array, encoded: Array, *, smoothed: bool = False) -> Array:
+    """The loss of each row; `smoothed`: with the label smoothing of training.   (n, outputs) -> (n,)"""
+    loss = target.loss if smoothed else plain(target.loss)
+    return np.asarray(loss.per_sample(scores, loss.prepare(encoded, target.outputs)), np.float64)
+
+
+def plain(loss: nn.Loss) -> nn.Loss:
+    """The loss without smoothing of labels."""
+    return loss.with_(smoothing=0.0) if getattr(loss, "smoothing", 0.0) else loss
+
+
+def linear_scores(target: Target, rows: Samples, inside: Array, outside: Array) -> Array:
+    """Scores for `outside` by a linear model of `inside`, standardised columns of the rows; least squares or L-BFGS.
+
+    inside (rows, columns), outside (n, columns) -> (n, outputs)
+    """
+    weights = rows.weights
+    squared = target.loss.of if isinstance(target.loss, nn.Summed) else target.loss
+    if isinstance(squared, SquaredError | HalfSquaredError):
+        ridge = Ridge(STRENGTH).fit(inside, rows.target, sample_weight=weights)
+        return np.asarray(ridge.predict(outside)).reshape(len(outside), -1)
+    model = Model(nn.mlp((), target.outputs), plain(target.loss), dtype="float64", engine="numpy")
+    model.penalty = nn.L2(STRENGTH / rows.total)
+    fit_lbfgs(model, inside, rows.target, sample_weight=weights, max_iter=ITERATIONS, tol=1e-4, ftol=1e-6)
+    return np.asarray(model.scores(outside))
+
+
+def designs_of(preprocessor: TablePreprocessor, table: Table, inside: Array, others: Table) -> Designs:
+    """Columns ahead of their scales, and one for each common category.
+
+    inside: which rows of the table are trained on.   others: the held-out rows
+    """
+
+    def designs(some: Array, places: Array) -> tuple[Array, Array]:
+        training, held = (preprocessor.plain_table(one) for one in (table.take(inside[some]), others.take(places)))
+        common = [_most_frequent(column, LEVELS // training[1].shape[1]) for column in training[1].T]
+        return _with_levels(*training, common), _with_levels(*held, common)
+
+    return designs
+
+
+def _most_frequent(codes: Array, most: int) -> Array:
+    levels, counts = np.unique(codes, return_counts=True)
+    return np.asarray(levels[np.argsort(-counts, kind="stable")[:most]])
+
+
+def _with_levels(numbers: Array, codes: Array, common: list[Array]) -> Array:
+    hot = [(codes[:, [place]] == levels).astype(float) for place, levels in enumerate(common)]
+    return np.column_stack([numbers, *hot])
