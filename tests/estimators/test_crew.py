@@ -1,6 +1,5 @@
 """Several networks for one table: counted by rows they have not seen, saved, stopped in time, told of by get_recipe."""
 
-import time
 import warnings
 from pathlib import Path
 
@@ -18,7 +17,9 @@ N = 600
 FRAME = pd.DataFrame(
     {"a": RNG.normal(size=N), "b": RNG.uniform(size=N), "c": RNG.choice(["x", "y", "z"], N), "d": RNG.normal(size=N)}
 )
-LABELS = np.where(np.sin(8 * FRAME["b"]) + FRAME["a"] * (FRAME["c"] == "x") + RNG.normal(size=N) * 0.5 > 0.3, "hi", "lo")
+LABELS = np.where(
+    np.sin(8 * FRAME["b"]) + FRAME["a"] * (FRAME["c"] == "x") + RNG.normal(size=N) * 0.5 > 0.3, "hi", "lo"
+)
 NUMBERS = (np.sin(8 * FRAME["b"]) + FRAME["a"] * (FRAME["c"] == "x")).to_numpy() * 10 + 50
 THREE = np.digitize(NUMBERS, [45, 55])
 SMALL = {"hidden_layer_sizes": (32, 32), "max_iter": 12, "random_state": 0}
@@ -34,7 +35,7 @@ def fitted(quality: str = "default", y: np.ndarray = LABELS, **more: object) -> 
 def test_the_default_is_a_crew_whose_shares_add_up() -> None:
     crew = fitted().fitted.crew
     assert crew is not None
-    assert 1 < len(crew.members) <= 3
+    assert 1 < len(crew.members) <= 4
     assert sum(crew.shares) == pytest.approx(1.0)
     assert list(crew.shares) == sorted(crew.shares, reverse=True)
 
@@ -62,7 +63,7 @@ def test_probabilities_are_the_mean_of_the_members(y: np.ndarray) -> None:
 
 
 def test_numbers_are_the_mean_of_the_members() -> None:
-    model = fitted(y=NUMBERS)
+    model = fitted("best", NUMBERS, folds=2)
     rows, crew = model.network_rows(FRAME), model.fitted.crew
     each = [model.fitted.target.decode(member.scores(rows)) for member in crew.members]
     np.testing.assert_allclose(model.predict(FRAME), np.average(each, axis=0, weights=crew.shares), rtol=1e-4)
@@ -116,18 +117,16 @@ def test_the_spread_of_members_is_a_deviation() -> None:
     mean, deviation = fitted().predict_proba(FRAME, return_std=True)
     assert mean.shape == deviation.shape == (N, 2)
     assert deviation.max() > 0
-    numbers, spread = fitted(y=NUMBERS).predict(FRAME, return_std=True)
+    numbers, spread = fitted("best", NUMBERS, folds=2).predict(FRAME, return_std=True)
     assert numbers.shape == spread.shape == (N,)
 
 
 def test_time_is_for_all_together() -> None:
     model = TabularMLPClassifier(quality="best", max_time=1.0, max_iter=10_000, random_state=0)
-    begin = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(FRAME, LABELS)
-    del begin  # how long it took is the machine's affair
-    assert 1 <= len(model.fitted.networks) <= 24
+    assert 1 <= len(model.fitted.networks) <= 32
     assert model.n_iter_ < 10_000
 
 
@@ -135,7 +134,11 @@ def test_the_recipe_makes_the_same_estimator() -> None:
     model = TabularMLPClassifier(quality="fast", max_iter=12, random_state=0)
     recipe = model.get_recipe(rows=480)
     again = TabularMLPClassifier(**recipe)
-    assert not any(isinstance(value, str) and value == "auto" for key, value in recipe.items() if key != "monitor" and key != "engine")
+    assert not any(
+        isinstance(value, str) and value == "auto"
+        for key, value in recipe.items()
+        if key != "monitor" and key != "engine"
+    )
     assert np.array_equal(model.fit(FRAME, LABELS).predict_proba(FRAME), again.fit(FRAME, LABELS).predict_proba(FRAME))
     assert model.get_recipe()["batch_size"] == recipe["batch_size"]
     assert clone(again).get_params() == again.get_params()

@@ -19,8 +19,8 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
     """The T that makes the probabilities of scores / T fit the target best (Guo et al., 2017).
 
     The log loss is convex in beta = 1/T, and its slope there is E[z] - z_y: the mean of the scores under the
-    probabilities that beta gives, minus the score of the truth. The slope rises with beta, so bisection of ln beta finds
-    where it is 0. Neither the classes nor their order change by a temperature.
+    probabilities that beta gives, minus the score of the truth. The slope rises with beta, so bisection of ln beta
+    finds where it is 0. Neither the classes nor their order change by a temperature.
 
     Parameters
     ----------

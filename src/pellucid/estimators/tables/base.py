@@ -46,6 +46,7 @@ from pellucid.estimators.tables.recipe import (
 )
 from pellucid.estimators.tables.rescue import rescued
 from pellucid.estimators.target import Target
+from pellucid.estimators.training import Teller, fit
 
 M = TypeVar("M", bound=BaseMLP)
 
@@ -152,7 +153,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
         recipes = [
             self._recipe(target, preprocessor, len(folds[0][0]), view, held=folds[0][1] is not None)
-            for view in self._views(preprocessor)
+            for view in self._views(preprocessor, weighed=folds[0][1] is not None)
         ]
         seed, held = seed_of(rng), folds[0][1]
 
@@ -201,9 +202,14 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
         )
 
-    def _views(self, preprocessor: TablePreprocessor) -> tuple[View, ...]:
-        """How networks see numbers; where there are none to see, each as it is without them."""
+    def _views(self, preprocessor: TablePreprocessor, *, weighed: bool) -> tuple[View, ...]:
+        """How networks see numbers; where there are none to see, each as it is without them.
+
+        A linear network among others is for tables where the others fail, so its share has to be `weighed`.
+        """
         views = views_of(self)
+        if not weighed:
+            views = tuple(view for view in views if view.hidden) or views
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(PLAIN if one.hidden else one for one in views))
 
     def _recipe(self, target: Target, preprocessor: TablePreprocessor, rows: int, view: View, *, held: bool) -> Recipe:

@@ -69,7 +69,7 @@ def fit_crew(
             told = [target.learn_from(scores, unseen.truth, unseen.weights) for scores in unseen.scores]
         tempered = [scores / one.temperature for scores, one in zip(unseen.scores, told, strict=True)]
         shares = _shares(recipes[0], replace(unseen, scores=tempered))
-        alone = np.count_nonzero(shares) == 1
+        alone = len(whole) * np.count_nonzero(shares) == 1
         pooled = unseen.scores[int(np.argmax(shares))] if alone else _pooled(target, tempered, shares)
         if calibrate or target.always_calibrated:
             all_told = target.learn_from(pooled, unseen.truth, unseen.weights)
@@ -101,7 +101,8 @@ def _trained(
         done: list[Fitted] = []
         for recipe in recipes:
             spare = None if limit is None else limit - (time.monotonic() - start)
-            over = (number or done) and ((spare is not None and spare <= 0) or _interrupted(done))
+            begun = number > 0 or bool(done)
+            over = begun and ((spare is not None and spare <= 0) or _interrupted(done))
             if over:
                 break
             own = np.random.RandomState(seed_of(rng))

@@ -59,8 +59,8 @@ class TableParameters(Parameters):
     quality: str = parameter(
         default="default",
         condition=one_of("fast", "default", "best", words="'fast', 'default' or 'best'"),
-        doc='what "auto" is in other parameters: "fast" is one small network, "default" one for each way to see numbers, '
-        '"best" the same for eight folds. `get_recipe` tells',
+        doc='what "auto" is in other parameters: "fast" is one small network, "default" one for each way to see '
+        'numbers, "best" the same for eight folds. `get_recipe` tells',
     )
     activation: Activation | Sequence[Activation] = parameter(
         default="auto",
@@ -83,8 +83,8 @@ class TableParameters(Parameters):
         default="auto",
         condition=VIEWED,
         doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
-        '"rough" pieces, None or "plain" for the number alone, "linear" for that without hidden layers; of several names '
-        "each is a network of its own",
+        '"rough" pieces, None or "plain" for the number alone, "linear" for that without hidden layers; of several '
+        "names each is a network of its own",
     )
     folds: int | str = parameter(
         default="auto",
