@@ -186,6 +186,30 @@ def generalization_pictures() -> None:
     figure.savefig(IMAGES / "regularising.svg", metadata={"Date": None})
 
 
+def reliability_picture() -> None:
+    """Probabilities of the defaults, and of smoothed labels, against how often they come true."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 6))
+    score = 2 * np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3]
+    y = rng.random(len(X)) < 1 / (1 + np.exp(-1.5 * score))
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True, layout="constrained")
+    settings = {"defaults": {}, "label_smoothing=0.1, calibrated=False": {"label_smoothing": 0.1, "calibrated": False}}
+    for ax, (title, more) in zip(axes, settings.items(), strict=True):
+        model = pel.TabularMLPClassifier(random_state=0, **more).fit(X[:4000], y[:4000])
+        likely, truth = model.predict_proba(X[4000:])[:, 1], y[4000:]
+        bins = np.minimum((likely * 12).astype(int), 11)
+        used = np.unique(bins)
+        said, came = (np.array([values[bins == one].mean() for one in used]) for values in (likely, truth))
+        counts = np.array([np.sum(bins == one) for one in used])
+        errors = 2 * np.sqrt(said * (1 - said) / counts)
+        ax.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        ax.errorbar(said, came, yerr=errors, fmt="o-", markersize=4, linewidth=1.2, capsize=2)
+        loss = -np.mean(np.log(np.where(truth, likely, 1 - likely)))
+        ax.set(title=f"{title}\nlog loss {loss:.3f}", xlabel="predicted probability", xlim=(0, 1), ylim=(0, 1))
+    axes[0].set_ylabel("share that came true")
+    figure.savefig(IMAGES / "reliability.svg", metadata={"Date": None})
+
+
 def preprocessing_pictures() -> None:
     figure, axes = plt.subplots(2, 4, figsize=(13, 6), layout="constrained")
     drawn.plot_decorrelation(preprocessing.decorrelation(150), axes[0])
@@ -204,6 +228,7 @@ if __name__ == "__main__":
         normalization_pictures()
         generalization_pictures()
         preprocessing_pictures()
+        reliability_picture()
         optim.plot_schedules()[0].figure.savefig(IMAGES / "schedules.svg", metadata={"Date": None})
         optim.plot_trajectories()[0].figure.savefig(IMAGES / "trajectories.svg", metadata={"Date": None})
         nn.plot_activations()[0].figure.savefig(IMAGES / "activations.svg", metadata={"Date": None})

@@ -41,7 +41,7 @@ from pellucid.train.loop.steps import NumpySteps, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
 
-SEEN = 20_000
+SEEN = 5_000
 """Rows, at most, that edges are learned from."""
 
 

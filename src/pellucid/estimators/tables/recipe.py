@@ -76,7 +76,7 @@ class TableParameters(Parameters):
     batch_size: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="rows of a step")
     dropout: float | Sequence[float] = parameter(default=0.0, same=MoreParameters)
     norm: str | nn.Layer | None = parameter(default=None, same=MoreParameters)
-    scaling: str | None = parameter(default="robust", doc="of numbers: see `TablePreprocessor`")
+    scaling: str | None = parameter(default="separate", doc="of numbers: see `TablePreprocessor`")
     one_hot_max: int = parameter(default=8, doc="columns of more categories than these get a learned vector for each")
     embedding_dim: int | Sequence[int] = parameter(default=8, same=NetworkSettings)
     numbers: str | Sequence[str] | None = parameter(

@@ -28,10 +28,12 @@ LARGEST = 1e300
 class TabularMLPClassifier(TableClassParameters, ClassShell, IncrementalTabularMLP):
     """Tells classes apart in a table: data frames with numbers, categories, dates and missing values go in as they are.
 
-    Behind a `TablePreprocessor` (in `preprocessor_`) a network is trained by RealMLP's recipe: a learned scale of
-    inputs, NTK parametrisation, Adam with a learning rate in four cycles, weight decay, label smoothing, and the epoch
-    kept that is best on validation rows; parameters are averaged over some 50 steps. `estimator_` shows the network as
-    an `MLPClassifier` of the preprocessed columns.
+    Behind a `TablePreprocessor` (in `preprocessor_`) several networks are trained, after RealMLP: a learned scale of
+    inputs, NTK parametrisation, Adam with one cycle of the learning rate, weight decay, parameters averaged over some
+    50 steps. They see numbers in different ways; rows that are held out choose the epoch of each, how much each
+    counts, and a temperature, so that probabilities can be trusted. `quality` is the dial, `get_recipe` tells what it
+    sets. `estimator_` shows the networks as an `MLPClassifier` of the preprocessed columns; attributes of a single
+    network (`coefs_`, `loss_curve_`, `model_`) are those of the one that counts most.
 
     {parameters}
 
