@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 THREADS = len(os.sched_getaffinity(0))
+QUALITIES = ("fast", "default", "best")
+"""Ours."""
 
 
 def ours(quality: str) -> Callable[[bool, int], Any]:
@@ -57,7 +59,7 @@ def histogram_trees(classes: bool, seed: int) -> Any:
 def lightgbm(classes: bool, seed: int) -> Any:
     from lightgbm import LGBMClassifier, LGBMRegressor
 
-    return (LGBMClassifier if classes else LGBMRegressor)(n_jobs=THREADS, random_state=seed, verbose=-1)
+    return _Numbered((LGBMClassifier if classes else LGBMRegressor)(n_jobs=THREADS, random_state=seed, verbose=-1))
 
 
 def catboost(classes: bool, seed: int) -> Any:
@@ -98,6 +100,13 @@ class _Wrapped:
         return self.model.classes_
 
 
+class _Numbered(_Wrapped):
+    """Columns by number: LightGBM takes no names with brackets."""
+
+    def _changed(self, X: Any) -> Any:
+        return X.set_axis([f"c{place}" for place in range(X.shape[1])], axis=1)
+
+
 class _Coded(_Wrapped):
     """Columns of too many categories as codes: scikit-learn's trees take 255."""
 
@@ -119,9 +128,7 @@ class _Texts(_Wrapped):
 
 
 CONTESTANTS: dict[str, Callable[[bool, int], Any]] = {
-    "fast": ours("fast"),
-    "default": ours("default"),
-    "best": ours("best"),
+    **{quality: ours(quality) for quality in QUALITIES},
     "linear": linear,
     "sklearn MLP": sklearn_mlp,
     "HistGradientBoosting": histogram_trees,
