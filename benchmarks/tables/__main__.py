@@ -30,6 +30,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 DOCS = Path(__file__).parents[2] / "docs"
 PLACE = re.compile(r"(?<=<!-- tables: begin -->\n).*(?=<!-- tables: end -->)", flags=re.S)
 """Where the figures stand in docs/benchmarks.md."""
+PICTURE = "Error and log loss against the time of a fit, over CatBoost's, on the tables that judge"
 
 
 def main() -> None:
@@ -102,17 +103,21 @@ def show(console: Console, path: Path) -> list[Path]:
     return [path.parent / "tables.md"] + [path.parent / "tables.png"] * drawn
 
 
-def publish(path: Path) -> list[Path]:
-    """Keep the fits under date and machine, and show them in the docs."""
+def publish(path: Path, docs: Path = DOCS) -> list[Path]:
+    """Keep the fits beside the file, under date and machine, and put figures and picture into the docs."""
     where = store.setting()
-    kept = RESULTS / f"{where['date'].split()[0]}-{store.machine(where)}-tables.jsonl"
+    day = where["date"].split()[0]
+    kept = path.parent / f"{day}-{store.machine(where)}-tables.jsonl"
     fits = records.read(path)
     records.keep(kept, fits.values())
-    text, figures = (DOCS / "benchmarks.md").read_text(), page.page(Results(fits.values()))
-    (DOCS / "benchmarks.md").write_text(PLACE.sub(lambda _: f"\n{figures}\n", text))
-    image = DOCS / "images" / "benchmarks-tables.png"
+    image = docs / "images" / "benchmarks-tables.png"
     shutil.copy(path.parent / "tables.png", image)
-    return [kept, DOCS / "benchmarks.md", image]
+    source = f"Published {day}, measured on {where['processor']}, {where['cores']} cores; all fits: `{kept.name}`."
+    shown = f"![{PICTURE}](images/{image.name})"
+    lines = ["", *page.wrapped([source]), shown, "", page.page(Results(fits.values())), ""]
+    text = (docs / "benchmarks.md").read_text()
+    (docs / "benchmarks.md").write_text(PLACE.sub(lambda _: "\n".join(lines), text))
+    return [kept, docs / "benchmarks.md", image]
 
 
 def arguments() -> argparse.Namespace:
