@@ -30,11 +30,14 @@ RESULTS = Path(__file__).parents[1] / "results"
 DOCS = Path(__file__).parents[2] / "docs"
 PLACE = re.compile(r"(?<=<!-- tables: begin -->\n).*(?=<!-- tables: end -->)", flags=re.S)
 """Where the figures stand in docs/benchmarks.md."""
+WIDTH = 150
+"""Columns of the terminal that the tables need."""
 PICTURE = "Error and log loss against the time of a fit, over CatBoost's, on the tables that judge"
 
 
 def main() -> None:
     options, console = arguments(), Console()
+    console.width = max(console.width, WIDTH)
     if not (options.report or options.publish):
         open_keys = wanted(options.table, options.contestant, options.seeds)
         if not options.again:

@@ -103,7 +103,15 @@ def _calibration(results: Results, judging: Sequence[str], large: Sequence[str])
 
 
 def _counted(ratios: Ratios) -> str:
-    return f"{len(ratios)} tables"
+    return plural(len(ratios), "table")
+
+
+def plural(count: int, noun: str) -> str:
+    """
+    >>> plural(1, "table"), plural(2, "table")
+    ('1 table', '2 tables')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _timed(ratios: Ratios) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmarks.tables.contestants import CONTESTANTS
-from benchmarks.tables.goals import TREES, Goal, goals
+from benchmarks.tables.goals import TREES, Goal, goals, plural
 from benchmarks.tables.plan import DEAR
 from benchmarks.tables.sets import CHOOSING, JUDGING, LARGE
 from benchmarks.tables.summary import QUIET, REFERENCE, SURE, Mean, Measure, Ratios, Results
@@ -20,6 +20,8 @@ from benchmarks.tables.summary import QUIET, REFERENCE, SURE, Mean, Measure, Rat
 SHORT = {"HistGradientBoosting": "HistGB"}
 """Names that are too long for a column."""
 NOTHING = "–"
+FOLDED = ("what", "of")
+"""Columns whose text may take several lines."""
 
 
 class Mark(Enum):
@@ -82,7 +84,7 @@ def standing(results: Results, group: str, tables: Sequence[str]) -> Grid:
     ratios = {measure: {n: results.ratios(tables, n, REFERENCE, measure) for n in names} for measure in Measure}
     ranked = [results.mean_ranks(tables, [name for name in names if name not in DEAR], each) for each in Measure]
     times = {other: {n: results.time_ratios(tables, n, other) for n in names} for other in (REFERENCE, TREES)}
-    columns = [[Cell(name) for name in names]]
+    columns = [[Cell(short(name)) for name in names]]
     for measure, (ranks, _) in zip(Measure, ranked, strict=True):
         columns += [_geometric_means(list(ratios[measure].values()))]
         columns += [[Cell(number(each.median)) for each in ratios[measure].values()]]
@@ -90,12 +92,13 @@ def standing(results: Results, group: str, tables: Sequence[str]) -> Grid:
     columns += [[Cell(number(each.geometric_mean)) for each in times[other].values()] for other in times]
     columns += [[Cell(" + ".join(str(len(ratios[measure][name])) for measure in Measure)) for name in names]]
     columns += [[_share(*results.calibrated(tables, name)) for name in names]]
-    head = ("contestant", "error", "median", "rank", "log loss", "median", "rank", "time", f"time, {TREES} 1")
+    head = ("contestant", "error", "median", "rank", "log loss", "median", "rank", "time", f"× {TREES}")
     busy = {table for by_name in times.values() for each in by_name.values() for table in each.busy}
     notes = (
         f"Over {REFERENCE}'s: geometric means and medians over tables (so many have errors + log losses to compare), "
         f"less is better. Log loss without tables where {REFERENCE}'s is below {SURE:g}. Mean ranks by error on "
-        f"{len(ranked[0][1])} tables, by log loss on {len(ranked[1][1])}, of all but {', '.join(DEAR)}. Calibrated: "
+        f"{plural(len(ranked[0][1]), 'table')}, by log loss on {len(ranked[1][1])}, of all but {', '.join(DEAR)}. "
+        f"× {TREES}: time over {TREES}'s. Calibrated: "
         "fits whose calibration error lies below the 95 % quantile of what labels drawn from the predictions give; of "
         "true probabilities it is 95 %.",
         _times_note(len(busy)),
@@ -119,7 +122,8 @@ def _share(part: int, whole: int) -> Cell:
 
 def _times_note(busy: int) -> str:
     quiet = f"Times are those of fits that began at a load below {QUIET:g}"
-    return f"{quiet}." if not busy else f"{quiet}; on {busy} tables someone has none, and all fits of that one count."
+    others = f"; on {plural(busy, 'table')} someone has none, and all fits of that one count"
+    return f"{quiet}{others if busy else ''}."
 
 
 def beside_dear(results: Results) -> Iterator[Grid]:
@@ -132,7 +136,11 @@ def beside_dear(results: Results) -> Iterator[Grid]:
             ratios = [results.ratios(tables, name, dear, measure) for measure in Measure]
             times = results.time_ratios(tables, name, dear)
             rows.append(
-                (Cell(name), *(Cell(number(each.geometric_mean)) for each in (*ratios, times)), Cell(str(len(times))))
+                (
+                    Cell(short(name)),
+                    *(Cell(number(each.geometric_mean)) for each in (*ratios, times)),
+                    Cell(str(len(times))),
+                )
             )
         note = f"Geometric means over {', '.join(tables)}, one seed."
         yield Grid(f"Beside {dear}", ("contestant", "error", "log loss", "time", "tables"), rows, notes=(note,))
@@ -156,7 +164,7 @@ def figures(results: Results, title: str, tables: Sequence[str], names: Sequence
         times = [results.seconds(table, name) for name in names]
         shown = [Cell(NOTHING) if time is None else Cell(seconds(time[0]) + "*" * (not time[1])) for time in times]
         rows.append((Cell(""), Cell(""), Cell("seconds"), *shown))
-    columns = ("table", "rows × columns", "", *(SHORT.get(name, name) for name in names))
+    columns = ("table", "rows × columns", "", *(short(name) for name in names))
     note = "Means over seeds ± standard error, the best in bold; the median time of a fit"
     return Grid(title, columns, rows, words=3, notes=(f"{note}, * measured beside other work.",))
 
@@ -181,6 +189,10 @@ def _places(least: float) -> int:
     return int(min(max(2 - math.floor(math.log10(least)), 0), 5))
 
 
+def short(name: str) -> str:
+    return SHORT.get(name, name)
+
+
 def number(value: float) -> str:
     if math.isnan(value):
         return NOTHING
@@ -196,7 +208,7 @@ def terminal(grid: Grid) -> Table:
     shown = Table(title=grid.title, caption="\n".join(grid.notes) or None, caption_justify="left", title_justify="left")
     for i, head in enumerate(grid.head):
         words = i < grid.words or head == "of"
-        shown.add_column(head, justify="left" if words else "right", overflow="fold", no_wrap=words and grid.words > 1)
+        shown.add_column(head, justify="left" if words else "right", no_wrap=head not in FOLDED)
     for i, row in enumerate(grid.rows):
         if grid.words > 1 and i and row[0].text:
             shown.add_section()

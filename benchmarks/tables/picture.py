@@ -43,6 +43,9 @@ def draw(results: Results, path: Path) -> bool:
         most = max((tables for *_, tables in shown), default=0)
         ax.set_title(f"{title}, {most} tables that judge", loc="left", fontsize=11)
         ax.set_ylabel(f"{title.lower()}, × {REFERENCE}'s")
+    figure.canvas.draw()  # the layout is constrained: only now the pixels of points are known
+    for ax, shown in zip(axes, panels.values(), strict=True):
+        _labels(ax, shown)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     plt.close(figure)
@@ -61,7 +64,6 @@ def _panel(ax: Any, shown: list[Point]) -> None:
         fill = colour if tables == most else "white"
         ax.plot(time, ratio, "o", ms=8, color=colour, mfc=fill, mew=1.5, zorder=2)
     _room(ax, [(time, ratio) for _, time, ratio, _ in shown])
-    _labels(ax, [(_label(name, tables, most), t, r, name in QUALITIES) for name, t, r, tables in shown])
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="0.93", lw=0.8)
     ax.set_axisbelow(True)
@@ -89,12 +91,13 @@ PLACES = ((9, 0, "left", "center"), (0, 9, "center", "bottom"), (0, -9, "center"
 OUR_PLACES = (PLACES[2], PLACES[1], PLACES[0], PLACES[3])  # not on the line between them
 
 
-def _labels(ax: Any, labels: list[tuple[str, float, float, bool]]) -> None:
+def _labels(ax: Any, shown: list[Point]) -> None:
     """Each on the first of the places where it covers no point and no other label; the first if there is none."""
-    ax.figure.canvas.draw()  # the layout is constrained: only now pixels are known
-    dots = [ax.transData.transform((time, ratio)) for _, time, ratio, _ in labels]
+    most = max((tables for *_, tables in shown), default=0)
+    dots = [ax.transData.transform((time, ratio)) for _, time, ratio, _ in shown]
     boxes: list[Any] = []
-    for (text, time, ratio, ours), dot in zip(labels, dots, strict=True):
+    for (name, time, ratio, tables), dot in zip(shown, dots, strict=True):
+        text, ours = _label(name, tables, most), name in QUALITIES
         style = {"fontsize": 9, "color": OURS if ours else "0.2", "fontweight": "bold" if ours else "normal"}
         notes = [
             ax.annotate(text, (time, ratio), (right, up), textcoords="offset points", ha=across, va=along, **style)
