@@ -77,7 +77,7 @@ bench: $(BENCH)/installed
 # WORDS="--table iris --contestant fast" for another; WORDS=--report prints and writes what is there
 SEEDS ?= 5
 bench-tables: $(BENCH)/installed
-	$(BENCH)/bin/python -m benchmarks.tables --data $(DATA) --seeds $(SEEDS) $(WORDS)
+	$(BENCH)/bin/python -m benchmarks.tables $(if $(DATA),--data $(DATA)) --seeds $(SEEDS) $(WORDS)
 
 clean:
 	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage site dist

@@ -32,7 +32,7 @@ PLACE = re.compile(r"(?<=<!-- tables: begin -->\n).*(?=<!-- tables: end -->)", f
 """Where the figures stand in docs/benchmarks.md."""
 WIDTH = 150
 """Columns of the terminal that the tables need."""
-PICTURE = "Error and log loss against the time of a fit, over CatBoost's, on the tables that judge"
+PICTURE = "Error and log loss against the time of a fit, over CatBoost's, on the judging tables"
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ def draw(results: Results, path: Path) -> bool:
     for ax, (title, shown) in zip(axes, panels.items(), strict=True):
         _panel(ax, shown)
         most = max((tables for *_, tables in shown), default=0)
-        ax.set_title(f"{title}, {most} tables that judge", loc="left", fontsize=11)
+        ax.set_title(f"{title} on {most} judging tables", loc="left", fontsize=11)
         ax.set_ylabel(f"{title.lower()}, × {REFERENCE}'s")
     figure.canvas.draw()  # the layout is constrained: only now the pixels of points are known
     for ax, shown in zip(axes, panels.values(), strict=True):
@@ -88,7 +88,7 @@ def _room(ax: Any, at: list[tuple[float, float]]) -> None:
 
 PLACES = ((9, 0, "left", "center"), (0, 9, "center", "bottom"), (0, -9, "center", "top"), (-9, 0, "right", "center"))
 """Of a label beside its point: right, up (in points), and how the text lies there."""
-OUR_PLACES = (PLACES[2], PLACES[1], PLACES[0], PLACES[3])  # not on the line between them
+OUR_PLACES = ((2, -8, "right", "top"), (2, 8, "left", "bottom"), *PLACES)  # first those beside the line between them
 
 
 def _labels(ax: Any, shown: list[Point]) -> None:
