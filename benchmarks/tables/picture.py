@@ -115,4 +115,4 @@ def _labels(ax: Any, shown: list[Point]) -> None:
 
 def _is_free(box: Any, dots: list[Any], boxes: list[Any], whole: Any) -> bool:
     inside = whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1
-    return inside and not any(box.padded(4).contains(*dot) for dot in dots) and not any(map(box.overlaps, boxes))
+    return inside and not any(box.padded(8).contains(*dot) for dot in dots) and not any(map(box.overlaps, boxes))
