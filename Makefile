@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # percent of the lines of src/pellucid that the tests must run
 COVERAGE := 85
 
-.PHONY: demo test test-lowest coverage lint soak bench docs docs-build release-check clean
+.PHONY: demo test test-lowest coverage lint soak bench bench-tables docs docs-build release-check clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -67,11 +67,17 @@ $(BENCH)/installed: pyproject.toml benchmarks/requirements.txt
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check --editable . -r benchmarks/requirements.txt
 	@touch $@
 
-# DATA=folder adds the time to a validation loss on a real data set (it has letter.csv.xz)
+# DATA=folder (it has index.json and tables) adds the time to a validation loss, and how good the defaults are on tables
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks $(if $(DATA),--data $(DATA))
-	$(if $(DATA),$(BENCH)/bin/python -m benchmarks.accuracy --data $(DATA))
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
+	$(if $(DATA),$(MAKE) bench-tables)
+
+# many hours for five seeds; it can be interrupted and taken up: what is there is not measured again. SEEDS=1 for a part,
+# WORDS="--table iris --contestant fast" for another; WORDS=--report prints and writes what is there
+SEEDS ?= 5
+bench-tables: $(BENCH)/installed
+	$(BENCH)/bin/python -m benchmarks.tables $(if $(DATA),--data $(DATA)) --seeds $(SEEDS) $(WORDS)
 
 clean:
 	rm -rf $(VENV) $(BENCH) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage site dist

@@ -101,9 +101,9 @@ def write(folder: Path) -> Path:
         lines += [f"| {' | '.join(HEAD)} |", "| --- | --- | ---: | ---: | ---: | --- |"]
         for entry in entries:
             lines += ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows(entry)]
-    accuracy = folder / "accuracy.md"
-    if accuracy.exists():
-        lines += ["", "## How good the defaults are", "", accuracy.read_text().rstrip()]
+    tables = folder / "tables.md"
+    if tables.exists():
+        lines += ["", "## How good the defaults are", "", tables.read_text().rstrip()]
     path = folder / f"{day}-{machine(where)}.md"
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -19,6 +19,7 @@ from benchmarks.timing import Result
 
 Entry = Result | Figure
 PACKAGES = ["pellucid", "numpy", "scipy", "numba", "torch", "jax", "scikit-learn", "onnxruntime", "autograd"]
+PACKAGES += ["lightgbm", "catboost", "pytabkit"]
 
 
 def setting() -> dict[str, Any]:

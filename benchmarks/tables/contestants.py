@@ -13,6 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 THREADS = len(os.sched_getaffinity(0))
+QUALITIES = ("fast", "default", "best")
+"""Ours."""
 
 
 def ours(quality: str) -> Callable[[bool, int], Any]:
@@ -126,9 +128,7 @@ class _Texts(_Wrapped):
 
 
 CONTESTANTS: dict[str, Callable[[bool, int], Any]] = {
-    "fast": ours("fast"),
-    "default": ours("default"),
-    "best": ours("best"),
+    **{quality: ours(quality) for quality in QUALITIES},
     "linear": linear,
     "sklearn MLP": sklearn_mlp,
     "HistGradientBoosting": histogram_trees,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -46,10 +47,18 @@ def read(path: Path) -> dict[Key, Record]:
 
 def _lines(path: Path) -> Iterator[Record]:
     for line in path.read_text().splitlines():
-        yield Record(**json.loads(line))
+        with suppress(json.JSONDecodeError):  # of a line that was being written when the run was ended
+            yield Record(**json.loads(line))
+
+
+def keep(path: Path, records: Iterable[Record]) -> None:
+    """A file of them, in the order of tables, contestants and seeds."""
+    lines = [json.dumps(asdict(each)) for each in sorted(records, key=lambda r: (r.table, r.contestant, r.seed))]
+    path.write_text("\n".join(lines) + "\n")
 
 
 def add(path: Path, record: Record) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    torn = path.exists() and not path.read_bytes().endswith(b"\n")
     with path.open("a") as file:
-        file.write(json.dumps(asdict(record)) + "\n")
+        file.write("\n" * torn + json.dumps(asdict(record)) + "\n")

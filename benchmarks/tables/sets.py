@@ -59,6 +59,12 @@ def task(folder: Path, name: str, seed: int) -> Task:
     return Task(name, (frames[0], split[2]), (frames[1], split[3]), labels)
 
 
+def rows_of(folder: Path) -> dict[str, int]:
+    """How many rows the tables have."""
+    entries = json.loads((folder / "index.json").read_text())["datasets"]
+    return {entry["name"]: entry["rows"] for entry in entries if isinstance(entry["rows"], int)}
+
+
 @lru_cache(maxsize=2)
 def _read(folder: Path, name: str) -> tuple[Any, Any, bool]:
     """(frame, target, are there classes?); identifiers and the like left out, categories declared."""
