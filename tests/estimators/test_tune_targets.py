@@ -59,7 +59,7 @@ def test_a_class_of_one_row_does_not_stop_folds(made):
 def test_the_last_fit_has_the_schedule_of_the_trial():
     """A trial sees fewer rows, for which "auto" may choose more epochs: the best of them is an epoch of that length."""
     many = np.random.default_rng(3).normal(size=(2100, 1))
-    made = TabularMLPRegressor((2,), periodic=False, random_state=0)
+    made = TabularMLPRegressor((2,), numbers="plain", random_state=0)
     found = tune(many, many[:, 0], trials=1, estimator=made, verbose=False)
     assert len(found.trials[0].curve) == 256
     assert found.best_estimator.estimator_.max_iter == 256

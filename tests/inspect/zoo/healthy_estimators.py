@@ -26,13 +26,13 @@ raw_wine, digits = partial(data.shipped, "wine", scale=False), partial(data.ship
 
 def table_classifier(**more: Any) -> TabularMLPClassifier:
     """Of tables, for a second at most."""
-    settings = {"hidden_layer_sizes": (16,), "max_iter": 12, "periodic": False, "batch_size": 32} | more
+    settings = {"hidden_layer_sizes": (16,), "max_iter": 12, "numbers": "plain", "batch_size": 32} | more
     return TabularMLPClassifier(random_state=0, **settings)
 
 
 def table_regressor(**more: Any) -> TabularMLPRegressor:
     """The same for numbers."""
-    settings = {"hidden_layer_sizes": (16,), "max_iter": 12, "periodic": False, "batch_size": 32} | more
+    settings = {"hidden_layer_sizes": (16,), "max_iter": 12, "numbers": "plain", "batch_size": 32} | more
     return TabularMLPRegressor(random_state=0, **settings)
 
 
@@ -166,7 +166,7 @@ TABLES: dict[str, Callable[[], Trained]] = {
     "incomes": estimator(partial(data.table, "adult", 400), table_classifier(max_iter=8)),
     "weather": estimator(weather, table_regressor(max_iter=25, learning_rate_init=0.05)),
     "shops": estimator(shops, table_classifier(max_iter=16)),
-    "waves beside numbers": estimator(partial(data.table, "penguins"), table_classifier(periodic=True, max_iter=24)),
+    "waves beside numbers": estimator(partial(data.table, "penguins"), table_classifier(numbers="waves", max_iter=24)),
     "wine as a frame": estimator(frames(raw_wine), table_classifier(max_iter=40)),
     "quantiles": estimator(partial(data.table, "penguins"), table_classifier(scaling="quantile", max_iter=24)),
     "diabetes": estimator(frames(diabetes), table_regressor(max_iter=10, dropout=0.1)),

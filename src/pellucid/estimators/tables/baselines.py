@@ -20,8 +20,11 @@ from pellucid.estimators.target import Target
 from pellucid.nn.losses.numbers import HalfSquaredError, SquaredError
 from pellucid.train import Model, fit_lbfgs
 
-MOST_ROWS, MOST_NUMBERS = 5000, 2_000_000
-"""Rows and numbers that a linear model is fitted on, at most."""
+MOST_ROWS = 5000
+"""Rows that are compared, at most."""
+
+FITTED_ROWS, FITTED_NUMBERS = 2500, 500_000
+"""Rows and numbers that a linear model is fitted on, at most: more would make a fast fit wait for it."""
 
 LEVELS = 1000
 """Columns that codes of categories become, at most: those of the most frequent ones."""
@@ -94,7 +97,7 @@ class HeldOut:
 
     def linear(self, designs: Designs) -> Array:
         """What a linear model of the training rows costs on each of the held-out ones."""
-        most = int(np.clip(MOST_NUMBERS // self.rows.X.shape[1], 100, MOST_ROWS))
+        most = int(np.clip(FITTED_NUMBERS // self.rows.X.shape[1], 100, FITTED_ROWS))
         some = evenly(len(self.rows), most)
         inside, outside = designs(some, self.places)
         scaler = StandardScaler().fit(inside)

@@ -36,6 +36,12 @@ class Table(NamedTuple):
         """Some of the rows."""
         return self._replace(columns=[column[rows] for column in self.columns])
 
+    def columns_at(self, places: list[int]) -> Table:
+        """Some of the columns, in this order."""
+        lists = (self.names, self.columns, self.texts, self.declared)
+        names, columns, texts, declared = ([one[place] for place in places] for one in lists)
+        return Table(names, columns, texts, self.named, declared)
+
     def refuse_infinite(self) -> None:
         """Raise for the first infinite number."""
         for name, column in zip(self.names, self.columns, strict=True):

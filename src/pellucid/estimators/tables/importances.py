@@ -105,7 +105,7 @@ def table_importances(
     """Of the columns of a table that is known to the preprocessor, in the order of `fit`.   encoded: its target"""
     names = [str(name) for name in getattr(preprocessor, "feature_names_in_", table.names)]
     places = [table.names.index(name) for name in names]
-    ordered = Table(names, [table.columns[i] for i in places], [table.texts[i] for i in places], table.named)
+    ordered = table.columns_at(places)
 
     def score(columns: list[Array]) -> float:
         rows = preprocessor.apply_table(ordered._replace(columns=columns))

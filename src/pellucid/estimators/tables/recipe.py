@@ -54,7 +54,7 @@ class TableParameters(Parameters):
     hidden_layer_sizes: int | Sequence[int] | str = parameter(
         default="auto",
         kw_only=False,
-        doc='units of the hidden layers; "auto" is three of 256, and two of 128 for quality="fast"',
+        doc='units of the hidden layers; "auto" is three of 256, and two of 64 for quality="fast"',
     )
     quality: str = parameter(
         default="default",
@@ -194,7 +194,7 @@ class Quality:
 
 
 QUALITIES = {
-    "fast": Quality((128, 128), ("pieces",), 1, 0.5),
+    "fast": Quality((64, 64), ("rough",), 1, 0.5),
     "default": Quality((256, 256, 256), ("waves", "pieces", "rough", "linear"), 1, 1.0),
     "best": Quality((256, 256, 256), ("waves", "pieces", "rough", "linear"), 8, 1.0),
 }
