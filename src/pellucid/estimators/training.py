@@ -66,14 +66,14 @@ def fit(
         rows, held = divided(rows, recipe, held, rng, dependence)
     model, curves = previous.model, previous.curves
     if not previous.epochs:
-        model.learn_edges(rows.X)
+        model.learn_edges(rows.X, rows.weights)
     if not (incremental and goes_on):
         model.penalty = recipe.penalty_for(rows.total)
     if not goes_on:
         model.progress, curves.factor = None, recipe.rates.factor
     seed = previous.seed if goes_on else None
     if recipe.max_fun is not None:
-        epochs = _by_lbfgs(recipe, model, curves, rows, held, seed_of(rng))
+        epochs = _by_lbfgs(recipe, model, curves, rows, held, seed_of(rng), tell)
     else:
         seed = seed_of(rng) if seed is None else seed
         epochs = _by_steps(recipe, model, curves, rows, held, seed, incremental, tell)
@@ -124,7 +124,9 @@ def parted(rows: Samples, inside: Array, outside: Array) -> tuple[Samples, Sampl
 # L-BFGS
 
 
-def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held: Samples | None, seed: int) -> int:
+def _by_lbfgs(
+    recipe: Recipe, model: Model, curves: Curves, rows: Samples, held: Samples | None, seed: int, tell: Teller
+) -> int:
     """All rows at once; how many iterations. Validation rows are scored once, when it has ended."""
     tol = recipe.patience.tol
     try:
@@ -154,7 +156,7 @@ def _by_lbfgs(recipe: Recipe, model: Model, curves: Curves, rows: Samples, held:
         curves.scores.append(measured[name_of(recipe.metric)])
         curves.best_score, curves.best_iter = recipe.patience.sign * curves.scores[-1], len(curves.scores)
     if not history.converged:
-        notice(
+        tell(
             f"lbfgs failed to converge after {iterations} iteration(s): {history.stopped}. Increase max_iter (now "
             f"{recipe.epochs}) or max_fun (now {recipe.max_fun}), or scale the data (StandardScaler).",
             ConvergenceWarning,

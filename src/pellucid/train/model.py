@@ -186,18 +186,21 @@ class Model:
             self.learn_edges(features)
         return self
 
-    def learn_edges(self, X: Any) -> None:
+    def learn_edges(self, X: Any, weights: Any = None) -> None:
         """Put the edges of `nn.PiecewiseLinear` where the quantiles of these rows are; other layers have none.
 
         Parameters
         ----------
         X : array of shape (n, features)
             rows to be trained on
+        weights : array of shape (n,)
+            how much each row counts
         """
         if not piecewise_layers(self.net):
             return
         some = np.concatenate(list(chunks.input_chunks(chunks.spaced(X, SEEN), self.dtype)))
-        self.state = quantile_edges(self.net, Variables(self.params, self.state), some).state
+        counts = None if weights is None else chunks.spaced(np.asarray(weights), SEEN)
+        self.state = quantile_edges(self.net, Variables(self.params, self.state), some, counts).state
 
     def fit(
         self,

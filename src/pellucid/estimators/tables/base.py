@@ -30,7 +30,7 @@ from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Learned
 from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.columns import Table, read_table
-from pellucid.estimators.tables.crew import Trained, fit_crew
+from pellucid.estimators.tables.crew import Fold, Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import (
@@ -148,14 +148,15 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
                 raise ValueError(f"X_val has {others.rows} rows and y_val has {len(truth)}: they must be the same rows")
             target.check(truth)
             counted = _given_weights(sample_weight_val, len(truth))
-            folds = [(rows, self._samples(target, preprocessor.apply_table(others), truth, counted))]
+            held = self._samples(target, preprocessor.apply_table(others), truth, counted)
+            folds: list[Fold] = [(rows, held)]
         else:
             folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
         recipes = [
-            self._recipe(target, preprocessor, len(folds[0][0]), view, held=folds[0][1] is not None)
+            self._recipe(target, preprocessor, len(rows), view, held=folds[0][1] is not None)
             for view in self._views(preprocessor, weighed=folds[0][1] is not None)
         ]
-        seed, held = seed_of(rng), folds[0][1]
+        seed, checked = seed_of(rng), folds[0][1]
 
         def attempt(factor: float, left: float | None, tell: Teller) -> Trained:
             slower = [replace(one, rates=replace(one.rates, factor=factor), max_time=left) for one in recipes]
@@ -163,11 +164,11 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             return fit_crew(slower, folds, check_random_state(seed), train, calibrate=bool(self.calibrated))
 
         designs = designs_of(preprocessor, table, parts[0][0], others)
-        fitted = rescued(attempt, recipes[0], folds[0], designs, usual=auto_epochs(len(folds[0][0])))
-        if self.importances and held is not None:
-            worth = table_importances(fitted, preprocessor, others, held.target, held.weights, rng)
+        fitted = rescued(attempt, recipes[0], folds[0], designs, usual=auto_epochs(len(rows)))
+        if self.importances and checked is not None:
+            worth = table_importances(fitted, preprocessor, others, checked.target, checked.weights, rng)
             fitted = replace(fitted, importances=worth)
-        self.__dict__["preprocessor_"] = preprocessor
+        self.__dict__.update(preprocessor_=preprocessor, n_samples_in_=len(labels))
         self.with_fitted(fitted, preprocessor)
         told(self, self.verbose)
         return self
@@ -230,7 +231,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         Parameters
         ----------
         rows : int | None
-            training rows, by which epochs and the batch size are chosen; None is those of the last fit, or 10,000
+            of the table, by which much is chosen; None is those of the last fit (`n_samples_in_`), or 10,000
 
         Returns
         -------
@@ -245,8 +246,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         (8, ('waves', 'pieces', 'rough', 'linear'), 20, 128)
         """
         if rows is None:
-            seen = self.fitted.curves if self.__sklearn_is_fitted__() else None
-            rows = 10_000 if seen is None else seen.rows // max(len(seen.losses), 1)
+            rows = vars(self).get("n_samples_in_", 10_000)
         check_whole(1, rows=rows)
         return resolved(self, self.taste, rows)
 
@@ -265,7 +265,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
     ) -> list[tuple[Array, Array]]:
         """Row numbers to train on and to hold out, for each fold."""
-        share, count = self.validation_fraction, folds_of(self)
+        share, count = self.validation_fraction, folds_of(self, len(y))
         if not split or not self._holds_out:
             return [(np.arange(len(y)), np.arange(0))]
         strata = y if is_classifier(self) and y.ndim == 1 else None

@@ -38,9 +38,13 @@ class Table(NamedTuple):
 
     def columns_at(self, places: list[int]) -> Table:
         """Some of the columns, in this order."""
-        lists = (self.names, self.columns, self.texts, self.declared)
-        names, columns, texts, declared = ([one[place] for place in places] for one in lists)
-        return Table(names, columns, texts, self.named, declared)
+        return Table(
+            [self.names[place] for place in places],
+            [self.columns[place] for place in places],
+            [self.texts[place] for place in places],
+            self.named,
+            [self.declared[place] for place in places],
+        )
 
     def refuse_infinite(self) -> None:
         """Raise for the first infinite number."""

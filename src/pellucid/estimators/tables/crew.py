@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,10 @@ from pellucid.train.loop.ending import EndingKind
 ROUNDS = 16
 """Networks that are counted in one after the other, each as often as it helps."""
 
-Training = Callable[[Recipe, Samples, Samples | None, Fitted, np.random.RandomState], Fitted]
+Fold = tuple[Samples, Samples | None]
+"""Rows to train on, rows held out."""
+
+Training = Callable[..., Fitted]
 """`training.fit`, or something around it."""
 
 
@@ -44,7 +48,7 @@ class Trained:
 
 def fit_crew(
     recipes: Sequence[Recipe],
-    folds: Sequence[tuple[Samples, Samples | None]],
+    folds: Sequence[Fold],
     rng: np.random.RandomState,
     train: Training,
     *,
@@ -90,7 +94,7 @@ def fit_crew(
 
 def _trained(
     recipes: Sequence[Recipe],
-    folds: Sequence[tuple[Samples, Samples | None]],
+    folds: Sequence[Fold],
     rng: np.random.RandomState,
     train: Training,
 ) -> Iterator[list[Fitted]]:
@@ -107,7 +111,8 @@ def _trained(
                 break
             own = np.random.RandomState(seed_of(rng))
             recipe = recipe if spare is None else replace(recipe, max_time=max(spare, 1e-3) / left)
-            fitted = train(recipe, rows, held, begin(recipe, rows.X.shape[1], own), own)
+            train_one = train if recipe.max_fun is None else partial(train, tell=_nothing)
+            fitted = train_one(recipe, rows, held, begin(recipe, rows.X.shape[1], own), own)
             fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
             done.append(fitted)
             left -= 1
@@ -117,13 +122,17 @@ def _trained(
             return
 
 
+def _nothing(text: str, kind: type[Warning]) -> None:
+    """Of a linear network that has not come to its very end nobody need know: it is there in case others fail."""
+
+
 def _interrupted(done: list[Fitted]) -> bool:
     """Did Ctrl-C end the last of them?"""
     ending = done[-1].model.history.ending if done else None
     return ending is not None and ending.kind is EndingKind.INTERRUPTED
 
 
-def _unseen(networks: list[list[Fitted]], folds: Sequence[tuple[Samples, Samples | None]]) -> Unseen | None:
+def _unseen(networks: list[list[Fitted]], folds: Sequence[Fold]) -> Unseen | None:
     """What each kind says of the rows held out; None where there are none."""
     parts = [held for _, (_, held) in zip(networks, folds, strict=False) if held is not None]
     if not parts:
@@ -139,7 +148,7 @@ def _unseen(networks: list[list[Fitted]], folds: Sequence[tuple[Samples, Samples
 
 def _pooled(target: Target, scores: Sequence[Array], shares: Array) -> Array:
     used = np.flatnonzero(shares)
-    stacked = np.stack([scores[kind] for kind in used], axis=1)
+    stacked = np.stack([scores[int(kind)] for kind in used], axis=1)
     return np.asarray(target.loss.single.link.pooled(stacked, shares[used]))
 
 
@@ -163,4 +172,4 @@ def _shares(recipe: Recipe, unseen: Unseen) -> Array:
     for _ in range(ROUNDS):
         costs = [cost(counts + one) for one in np.eye(kinds)]
         counts[int(np.nanargmin(costs)) if np.isfinite(costs).any() else 0] += 1
-    return counts / counts.sum()
+    return np.asarray(counts / counts.sum())

@@ -54,7 +54,7 @@ class TableParameters(Parameters):
     hidden_layer_sizes: int | Sequence[int] | str = parameter(
         default="auto",
         kw_only=False,
-        doc='units of the hidden layers; "auto" is three of 256, and two of 64 for quality="fast"',
+        doc='units of the hidden layers; "auto" is three of 256 (of 128 for few rows), and two of 64 for quality="fast"',
     )
     quality: str = parameter(
         default="default",
@@ -90,7 +90,7 @@ class TableParameters(Parameters):
         default="auto",
         condition=WHOLE_OR_AUTO,
         doc="networks of each kind, each with a fold of the rows held out; 1 is one, with `validation_fraction` of the "
-        "rows held out",
+        'rows held out. "auto" is 1, for up to 1,000 rows 5, and 8 for quality="best"',
     )
     categorical: Sequence[str | int] = parameter(
         default=(), doc="columns to take for categories, though they hold numbers, or texts of numbers or dates"
@@ -185,38 +185,51 @@ VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, LINEAR)}
 
 @dataclass(frozen=True)
 class Quality:
-    """What "auto" is in the parameters. `epochs`: the share of the usual ones."""
+    """What "auto" is in the parameters. `few`: the same for few rows.   epochs: the share of the usual ones"""
 
     sizes: tuple[int, ...]
     views: tuple[str, ...]
     folds: int
     epochs: float
+    few: Quality | None = None
 
 
+FEW = 1000
+"""Training rows: of less a fifth, held out, tells too little, but networks for several folds cost little."""
+
+ALL = ("waves", "pieces", "rough", "linear")
 QUALITIES = {
     "fast": Quality((64, 64), ("rough",), 1, 0.5),
-    "default": Quality((256, 256, 256), ("waves", "pieces", "rough", "linear"), 1, 1.0),
-    "best": Quality((256, 256, 256), ("waves", "pieces", "rough", "linear"), 8, 1.0),
+    "default": Quality((256, 256, 256), ALL, 1, 1.0, few=Quality((128, 128, 128), ALL, 5, 1.0)),
+    "best": Quality((256, 256, 256), ALL, 8, 1.0),
 }
 
 
-def sizes_of(parameters: TableParameters) -> list[int]:
+def quality_of(parameters: TableParameters, rows: int) -> Quality:
+    """What a quality means for so many rows."""
+    quality = QUALITIES[parameters.quality]
+    return quality.few if quality.few is not None and rows <= FEW else quality
+
+
+def sizes_of(parameters: TableParameters, rows: int) -> list[int]:
     """Units of the hidden layers."""
     asked = parameters.hidden_layer_sizes
-    return layer_sizes(QUALITIES[parameters.quality].sizes if is_auto(asked) else asked)
+    return layer_sizes(quality_of(parameters, rows).sizes if is_auto(asked) else asked)
 
 
 def views_of(parameters: TableParameters) -> tuple[View, ...]:
     """How the networks see numbers, one for each."""
     asked = parameters.numbers
-    names = QUALITIES[parameters.quality].views if is_auto(asked) else [asked] if not _several(asked) else asked
+    if is_auto(asked):
+        return tuple(VIEWS[name] for name in QUALITIES[parameters.quality].views)
+    names = ["plain" if asked is None else asked] if asked is None or isinstance(asked, str) else asked
     return tuple(VIEWS["plain" if name is None else name] for name in names)
 
 
-def folds_of(parameters: TableParameters) -> int:
+def folds_of(parameters: TableParameters, rows: int) -> int:
     """Networks of each kind."""
     asked = parameters.folds
-    return QUALITIES[parameters.quality].folds if isinstance(asked, str) else int(asked)
+    return quality_of(parameters, rows).folds if isinstance(asked, str) else int(asked)
 
 
 # the recipe
@@ -231,6 +244,10 @@ BESIDE = {
 
 AVERAGE = 0.98
 """Decay of the moving average of the parameters that is scored and kept."""
+
+
+RIDGE, ROUNDS = 1.0, 100
+"""Of a network without hidden layers: its penalty, as scikit-learn's, and iterations of L-BFGS at most."""
 
 
 @dataclass(frozen=True)
@@ -287,8 +304,8 @@ def table_recipe(
     pieces = view.pieces(numbers)
     metric = table_metric(parameters, target)
     network = NetworkSettings(
-        scaling="ntk",
-        input_scale=True,
+        scaling="ntk" if view.hidden else "standard",
+        input_scale=view.hidden,
         bias=taste.bias,
         output_init=0.0,
         output_bias=0.0,
@@ -298,13 +315,14 @@ def table_recipe(
         piecewise=0 if pieces is None else pieces,
     )
     beside = [BESIDE["input.periodic"]] * bool(network.periodic) + [BESIDE["input.piecewise"]] * bool(pieces)
-    training = TrainingSettings(groups=(*GROUPS, *beside), weight_decay=taste.decay, ema=AVERAGE)
+    scaled = GROUPS if view.hidden else ()
+    training = TrainingSettings(groups=(*scaled, *beside), weight_decay=taste.decay, ema=AVERAGE)
     rule = optim.Adam(optim.CosLog(chosen["learning_rate_init"], cycles=1), beta2=0.95)
     return Recipe(
         who=type(parameters).__name__,
         target=target,
         network=network_of(
-            sizes_of(parameters) if view.hidden else [],
+            list(chosen["hidden_layer_sizes"]) if view.hidden else [],
             target.outputs,
             chosen["activation"],
             network,
@@ -314,18 +332,19 @@ def table_recipe(
         ),
         start=None,
         optimizer=around(optim.optimizer(rule), training),
-        alpha=0.0,
+        alpha=0.0 if view.hidden else RIDGE,
         penalty=None,
         metric=metric,
         batch_size=min(chosen["batch_size"], rows),
-        epochs=chosen["max_iter"],
+        epochs=chosen["max_iter"] if view.hidden else ROUNDS,
+        max_fun=None if view.hidden else 2 * ROUNDS,
         patience=Patience(
-            tol=0.0,
+            tol=0.0 if view.hidden else 1e-4,
             epochs=math.inf if parameters.patience is None else float(parameters.patience),
             sign=sign_of(metric),
             keep="last",
         ),
-        early=held and bool(parameters.early_stopping),
+        early=held and bool(parameters.early_stopping) and view.hidden,
         callbacks=parameters.callbacks,
         max_time=parameters.max_time,
         verbose=parameters.verbose,
@@ -340,9 +359,9 @@ def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, 
     chosen = {name: getattr(parameters, name) for name in parameters.declared}
     quality = QUALITIES[parameters.quality]
     chosen |= {
-        "hidden_layer_sizes": tuple(sizes_of(parameters)),
+        "hidden_layer_sizes": tuple(sizes_of(parameters, rows)),
         "numbers": tuple(view.name for view in views_of(parameters)),
-        "folds": folds_of(parameters),
+        "folds": folds_of(parameters, rows),
     }
     auto = {
         "activation": taste.activation,

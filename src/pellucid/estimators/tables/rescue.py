@@ -97,7 +97,11 @@ def rescued(
 
 def _put_aside(words: list[partial[None]]) -> Teller:
     """In the place of `notice`: what is to be said if the attempt is the one that is kept."""
-    return lambda text, category=UserWarning: words.append(partial(notice, text, category))
+
+    def keep(text: str, kind: type[Warning]) -> None:
+        words.append(partial(notice, text, kind))
+
+    return keep
 
 
 def _failure(judge: HeldOut, fitted: Fitted, costs: Array, linear: Array) -> str:

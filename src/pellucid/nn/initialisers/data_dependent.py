@@ -114,7 +114,7 @@ def lsuv(
     return Variables(params, variables.state)
 
 
-def quantile_edges(net: Layer, variables: Variables, X: Any) -> Variables:
+def quantile_edges(net: Layer, variables: Variables, X: Any, weights: Any = None) -> Variables:
     """Bins of every `PiecewiseLinear` that hold equally many of these rows. A network without one stays as it is.
 
     Equal edges are one edge, and bins of a tiny width are joined to their neighbours: a column of few values has few
@@ -128,6 +128,8 @@ def quantile_edges(net: Layer, variables: Variables, X: Any) -> Variables:
         what `net.initialize` gives
     X : array of shape (n, features)
         rows
+    weights : array of shape (n,)
+        how much each row counts
 
     Returns
     -------
@@ -147,7 +149,7 @@ def quantile_edges(net: Layer, variables: Variables, X: Any) -> Variables:
     for name, layer in piecewise_layers(net):
         taps: dict[str, Any] = {}
         net.apply(variables.params, X, state, taps=taps)
-        for key, value in layer.quantile_bins(taps[_key(name, "input")]).items():
+        for key, value in layer.quantile_bins(taps[_key(name, "input")], weights).items():
             state[_key(name, key)] = value.astype(state[_key(name, key)].dtype)
     return Variables(variables.params, state)
 

@@ -91,13 +91,15 @@ class PiecewiseLinear(Layer):
 
     # edges
 
-    def quantile_bins(self, numbers: Any) -> dict[str, Any]:
+    def quantile_bins(self, numbers: Any, weights: Any = None) -> dict[str, Any]:
         """The state for these numbers: bins that hold equally many of them.
 
         Parameters
         ----------
         numbers : array of shape (n, columns)
             what the layer gets
+        weights : array of shape (n,)
+            how much each row counts
 
         Returns
         -------
@@ -105,7 +107,8 @@ class PiecewiseLinear(Layer):
             "start" and "slope"
         """
         shares = np.linspace(0.0, 1.0, self.bins + 1)
-        return self.bins_between([_apart(np.quantile(column, shares)) for column in np.transpose(numbers)])
+        kind = {"method": "inverted_cdf", "weights": weights}  # a weight of 2 is the row twice
+        return self.bins_between([_apart(np.quantile(column, shares, **kind)) for column in np.transpose(numbers)])
 
     def bins_between(self, edges: list[Any]) -> dict[str, Any]:
         """The state for these edges.
