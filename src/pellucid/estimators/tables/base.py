@@ -265,7 +265,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
     ) -> list[tuple[Array, Array]]:
         """Row numbers to train on and to hold out, for each fold."""
-        share, count = self.validation_fraction, folds_of(self, len(y))
+        share, count = self.validation_fraction, folds_of(self)
         if not split or not self._holds_out:
             return [(np.arange(len(y)), np.arange(0))]
         strata = y if is_classifier(self) and y.ndim == 1 else None

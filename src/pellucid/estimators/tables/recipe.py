@@ -54,7 +54,7 @@ class TableParameters(Parameters):
     hidden_layer_sizes: int | Sequence[int] | str = parameter(
         default="auto",
         kw_only=False,
-        doc='units of the hidden layers; "auto" is three of 256 (of 128 for few rows), and two of 64 for quality="fast"',
+        doc='units of the hidden layers; "auto" is three of 256, and two of 64 for quality="fast"',
     )
     quality: str = parameter(
         default="default",
@@ -90,7 +90,7 @@ class TableParameters(Parameters):
         default="auto",
         condition=WHOLE_OR_AUTO,
         doc="networks of each kind, each with a fold of the rows held out; 1 is one, with `validation_fraction` of the "
-        'rows held out. "auto" is 1, for up to 1,000 rows 5, and 8 for quality="best"',
+        'rows held out. "auto" is 1, and 8 for quality="best"',
     )
     categorical: Sequence[str | int] = parameter(
         default=(), doc="columns to take for categories, though they hold numbers, or texts of numbers or dates"
@@ -185,36 +185,26 @@ VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, LINEAR)}
 
 @dataclass(frozen=True)
 class Quality:
-    """What "auto" is in the parameters. `few`: the same for few rows.   epochs: the share of the usual ones"""
+    """What "auto" is in the parameters.   epochs: the share of the usual ones"""
 
     sizes: tuple[int, ...]
     views: tuple[str, ...]
     folds: int
     epochs: float
-    few: Quality | None = None
 
-
-FEW = 1000
-"""Training rows: of less a fifth, held out, tells too little, but networks for several folds cost little."""
 
 ALL = ("waves", "pieces", "rough", "linear")
 QUALITIES = {
     "fast": Quality((64, 64), ("rough",), 1, 0.5),
-    "default": Quality((256, 256, 256), ALL, 1, 1.0, few=Quality((128, 128, 128), ALL, 5, 1.0)),
+    "default": Quality((256, 256, 256), ALL, 1, 1.0),
     "best": Quality((256, 256, 256), ALL, 8, 1.0),
 }
 
 
-def quality_of(parameters: TableParameters, rows: int) -> Quality:
-    """What a quality means for so many rows."""
-    quality = QUALITIES[parameters.quality]
-    return quality.few if quality.few is not None and rows <= FEW else quality
-
-
-def sizes_of(parameters: TableParameters, rows: int) -> list[int]:
+def sizes_of(parameters: TableParameters) -> list[int]:
     """Units of the hidden layers."""
     asked = parameters.hidden_layer_sizes
-    return layer_sizes(quality_of(parameters, rows).sizes if is_auto(asked) else asked)
+    return layer_sizes(QUALITIES[parameters.quality].sizes if is_auto(asked) else asked)
 
 
 def views_of(parameters: TableParameters) -> tuple[View, ...]:
@@ -226,10 +216,10 @@ def views_of(parameters: TableParameters) -> tuple[View, ...]:
     return tuple(VIEWS["plain" if name is None else name] for name in names)
 
 
-def folds_of(parameters: TableParameters, rows: int) -> int:
+def folds_of(parameters: TableParameters) -> int:
     """Networks of each kind."""
     asked = parameters.folds
-    return quality_of(parameters, rows).folds if isinstance(asked, str) else int(asked)
+    return QUALITIES[parameters.quality].folds if isinstance(asked, str) else int(asked)
 
 
 # the recipe
@@ -359,9 +349,9 @@ def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, 
     chosen = {name: getattr(parameters, name) for name in parameters.declared}
     quality = QUALITIES[parameters.quality]
     chosen |= {
-        "hidden_layer_sizes": tuple(sizes_of(parameters, rows)),
+        "hidden_layer_sizes": tuple(sizes_of(parameters)),
         "numbers": tuple(view.name for view in views_of(parameters)),
-        "folds": folds_of(parameters, rows),
+        "folds": folds_of(parameters),
     }
     auto = {
         "activation": taste.activation,
