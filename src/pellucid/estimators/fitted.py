@@ -179,4 +179,4 @@ def take_up(recipe: Recipe, before: Fitted) -> Fitted:
         model.penalty = old.penalty
         if old.progress is not None and model.optimizer.init(old.params).keys() == old.progress.rule.keys():
             model.progress = old.progress
-    return replace(before, model=model, target=recipe.target, metric=recipe.metric, curves=curves)
+    return replace(before, model=model, target=recipe.target, metric=recipe.metric, curves=curves, crew=None)

@@ -13,7 +13,7 @@ from pellucid.estimators.fitted import begin, take_up
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.base import BaseTabularMLP
-from pellucid.estimators.tables.recipe import WAVES
+from pellucid.estimators.tables.recipe import VIEWS, WAVES
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit
 
@@ -40,7 +40,11 @@ class IncrementalTabularMLP(BaseTabularMLP):
         target.check(labels)
         matrix = preprocessor.fit_table(table, weights) if before is None else preprocessor.apply_table(table)
         rows = self._samples(target, matrix, labels, weights, part=True)
-        recipe = at_constant_rate(self._recipe(target, preprocessor, len(rows), WAVES, held=False))
+        recipes = [self._recipe(target, preprocessor, len(rows), view, held=False) for view in (WAVES, *VIEWS.values())]
+        same = (
+            one for one in recipes if before is not None and one.network == before.model.net
+        )  # of several the first
+        recipe = at_constant_rate(next(same, recipes[0]))
         rng = check_random_state(self.random_state)
         start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
         fitted = fit(recipe, rows, None, start, rng, goes_on=before is not None, incremental=True)
@@ -52,4 +56,5 @@ def at_constant_rate(recipe: Recipe) -> Recipe:
     """The same with a share of its highest learning rate, in place of a schedule over the whole run."""
     rate, steps = recipe.optimizer.fit(1000, 10).rule.lr, range(1000)
     highest = max(rate(t) for t in steps) if isinstance(rate, optim.Schedule) else float(rate)
-    return replace(recipe, optimizer=replace(recipe.optimizer, rule=replace(recipe.optimizer.rule, lr=SHARE * highest)))
+    optimizer = replace(recipe.optimizer, rule=replace(recipe.optimizer.rule, lr=SHARE * highest))
+    return replace(recipe, optimizer=optimizer, max_fun=None)

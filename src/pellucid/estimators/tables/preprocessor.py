@@ -286,7 +286,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         tuple of arrays
             numbers with missing ones filled, marks and one-hot columns (n, columns); codes (n, columns of codes)
         """
-        values, encoding = column_values(table, self.kinds_), self._encoding
+        encoding = self._encoding
+        values = column_values(read_texts(table, encoding.layout.texts), self.kinds_)
         return encoding.unscaled(encoding.layout.numbers(values), values), encoding.codes(values)
 
     def _as_dtype(self, rows: Array, encoding: Encoding) -> Array:
