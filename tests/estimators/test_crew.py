@@ -87,6 +87,16 @@ def test_the_switch_changes_neither_classes_nor_their_order() -> None:
     assert without.temperature_ == 1.0
 
 
+def test_rows_that_contradict_the_scores_change_no_classes() -> None:
+    """The temperature is then as high as it can be, and answers are as good as even: their order stays, in float32."""
+    model = fitted("fast", THREE)
+    before = model.predict(FRAME)
+    model.calibrate(FRAME[:100], (before[:100] + 1) % 3)
+    assert model.temperature_ > 10
+    assert np.ptp(model.predict_proba(FRAME), axis=1).max() < 0.1
+    assert np.array_equal(model.predict(FRAME), before)
+
+
 def test_nothing_is_certain() -> None:
     y = (FRAME["a"] > 0).to_numpy()
     likely = fitted(y=y, max_iter=40).predict_proba(FRAME)
@@ -186,8 +196,13 @@ def test_without_rows_held_out_all_count_the_same() -> None:
 
 
 def test_frames_without_numbers_need_one_network() -> None:
+    """And one without hidden layers, if it is asked for: all others would be the same."""
     names = FRAME[["c"]].assign(e=RNG.choice(list("pqrs"), N))
-    assert TabularMLPClassifier(**SMALL).fit(names, LABELS).fitted.crew is None
+    hidden = TabularMLPClassifier(**SMALL, numbers=["waves", "pieces", "rough", "plain"]).fit(names, LABELS)
+    assert hidden.fitted.crew is None
+    both = TabularMLPClassifier(**SMALL).fit(names, LABELS)
+    assert len(both.fitted.networks) <= 2
+    assert both.fitted.networks[0].model.net != both.fitted.networks[-1].model.net or both.fitted.crew is None
 
 
 def test_classes_of_few_rows_survive_folds() -> None:

@@ -68,7 +68,7 @@ def test_numbers_in_lists_beside_texts_stay_numbers():
 @pytest.mark.parametrize("weights", ["any", "whole"])
 def test_validation_rows_of_members_have_their_weights(weights):
     w = np.where(LABELS == "cat", 3.0, 1.0) + (0.5 if weights == "any" else 0.0)
-    made = TabularMLPClassifier(**QUICK, monitor="accuracy", validation_fraction=0.2)
+    made = TabularMLPClassifier(**QUICK, numbers="waves", monitor="accuracy", validation_fraction=0.2)
     ensemble = BaggedMLPClassifier(made, 2, n_jobs=1, random_state=0).fit(X, LABELS, w)
     for member, rows in zip(ensemble.estimators_, ensemble.estimators_samples_, strict=True):
         held = np.setdiff1d(np.arange(200), rows)

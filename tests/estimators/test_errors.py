@@ -108,6 +108,7 @@ WRONG_PARTS: list[tuple[dict[str, Any], str]] = [
     ({"network": NetworkSettings(input_dropout=2.0)}, "network.input_dropout is a number in"),
     ({"network": NetworkSettings(input_scale="x")}, "network.input_scale is True or False, got 'x'"),
     ({"network": NetworkSettings(embeddings=(2.5,))}, "network.embeddings is a list of numbers of categories"),
+    ({"network": NetworkSettings(members=0)}, "network.members is a whole number from 1"),
     ({"network": NetworkSettings(embedding_dim=0)}, "network.embedding_dim is a whole number from 1"),
     (
         {"training": TrainingSettings(scheduled=3)},

@@ -24,6 +24,9 @@ from tests.estimators.few_rows import saved_and_loaded
 from tests.estimators.test_tabular import BOTH, QUICK, fitted, labels, table
 
 mpl.use("Agg")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*held-out rows the loss of the network:sklearn.exceptions.ConvergenceWarning"
+)
 
 
 @pytest.mark.parametrize("kind", BOTH)

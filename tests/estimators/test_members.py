@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 import pellucid as pel
 from pellucid import nn
@@ -13,12 +12,9 @@ from pellucid.estimators import (
     MLPClassifier,
     MLPRegressor,
     NetworkSettings,
-    TabularMLPClassifier,
 )
 from pellucid.estimators.class_target import class_target
-from pellucid.estimators.fitted import begin
 from pellucid.estimators.mlp_parameters import COMPAT
-from pellucid.estimators.tables import recipe as table
 from pellucid.inspect import run as look_at
 
 rng = np.random.default_rng(0)
@@ -75,17 +71,20 @@ def test_classifiers_answer_by_the_mean_of_the_members_probabilities(kind, tmp_p
     model.diagnose()
 
 
-def test_the_temperature_divides_the_scores_of_each_member():
+def test_the_temperature_divides_the_joined_scores():
     model = classifier(max_iter=60).fit(X[:60], TARGETS["three"][:60]).calibrate(X[60:], TARGETS["three"][60:])
-    T, link = model.temperature_, model.fitted.target.link
+    T, doubt, link = model.temperature_, model.fitted.calibration.doubt, model.fitted.target.link
     assert T != 1.0
-    scores = np.split(model.model_.scores(X), K, axis=1)
-    assert_allclose(model.predict_proba(X), np.mean([link.probabilities(s / T) for s in scores], axis=0), rtol=1e-10)
+    assert doubt == pytest.approx(1 / 61)  # of 60 rows that were not trained on
+    likely = np.mean([link.probabilities(s) for s in np.split(model.model_.scores(X), K, axis=1)], axis=0)
+    joined = np.log(likely)
+    assert_allclose(model.predict_proba(X), (1 - doubt) * link.probabilities(joined / T) + doubt / 3, rtol=1e-8)
     assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
 
     def cost(t):
-        likely = np.mean([link.probabilities(s[60:] / t) for s in scores], axis=0)
-        return -np.mean(np.log(likely[np.arange(60), TARGETS["three"][60:]]))
+        logs = link.log_probabilities(joined[60:] / t)
+        believed = np.sum(likely[60:] * logs, axis=1).mean()  # one row's worth of belief in the scores as they are
+        return -((1 - doubt) * np.mean(logs[np.arange(60), TARGETS["three"][60:]]) + doubt * believed)
 
     assert cost(T) <= min(cost(0.98 * T), cost(1.02 * T), cost(1.0))  # the loss of all together is what it makes small
 
@@ -130,15 +129,17 @@ def test_other_ways_to_train():
     assert not np.array_equal(np.sign(other), np.sign(more.model_.params["input.members.scale"]))
 
 
-def test_the_recipe_of_tables_takes_members():
+def test_columns_beside_numbers_come_ahead_of_members():
+    """What the recipe of tables is made of, with members."""
     target = class_target(TARGETS["three"], "log_loss", 0.1, COMPAT[None])
-    shape = {"rows": 120, "numbers": 4, "embeddings": (), "held": False, "calibrate": False}
-    usual = table.table_recipe(TabularMLPClassifier(), target, table.CLASSES, **shape)
-    assert usual.model().loss == target.loss
-    recipe = table.table_recipe(TabularMLPClassifier(), target, table.CLASSES, **shape, members=K)
-    assert recipe.model().loss == nn.EachMember(target.loss, K)
-    model = begin(recipe, 4, check_random_state(0)).model
-    assert model.outputs == 3 * K
-    assert not model.params["output.weight"].any()  # as the recipe has it
-    names = list(dict(model.net.children))
+    settings = {"scaling": "ntk", "input_scale": True, "periodic": 4, "output_init": 0.0}
+    usual = classifier(network=NetworkSettings(**settings), label_smoothing=0.1).fit(X, TARGETS["three"]).model_
+    assert usual.loss == target.loss
+    model = classifier(network=NetworkSettings(**settings, members=K), label_smoothing=0.1, max_iter=1, batch_size=120)
+    model.fit(X, TARGETS["three"])
+    assert model.model_.loss == nn.EachMember(target.loss, K)
+    assert model.model_.outputs == 3 * K
+    names = list(dict(model.model_.net.children))
     assert names[:3] == ["input.periodic", "input.scale", "input.members"]
+    first = model.model_.net.initialize(4, dtype="float32", seed=0)[0]
+    assert not first["output.weight"].any()  # as the settings have it

@@ -13,7 +13,11 @@ from pellucid.errors import DataWarning
 from pellucid.estimators.tables.incremental import SHARE
 from pellucid.estimators.tables.recipe import NUMBERS
 from tests.estimators.few_rows import saved_and_loaded
-from tests.estimators.test_tabular import BOTH, QUICK, fitted, labels, table
+from tests.estimators.test_tabular import BOTH, CREW, QUICK, fitted, labels, table
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*held-out rows the loss of the network:sklearn.exceptions.ConvergenceWarning"
+)
 
 
 def several(value):
@@ -149,6 +153,30 @@ def test_fit_begins_anew_and_partial_fit_goes_on_from_it(kind):
     model.partial_fit(X, y)
     assert model.score(X, y) > before - 0.1
     assert not np.array_equal(model.logits(X), plain.logits(X))
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_of_a_crew_the_network_that_counts_most_goes_on_alone(kind):
+    X, value = table()
+    y = target(kind, value)
+    crew = kind(**CREW, early_stopping=False).fit(X, y)
+    first = crew.fitted.networks[0].model
+    assert len(crew.fitted.networks) == 3
+    alone = clone(crew).fit(X, y).partial_fit(X, y)
+    assert alone.fitted.crew is None
+    assert alone.model_.net == first.net
+    assert not np.array_equal(alone.logits(X), crew.logits(X))
+    before, after = first.params["output.weight"], alone.model_.params["output.weight"]
+    assert np.corrcoef(before.ravel(), after.ravel())[0, 1] > 0.9  # it has not begun anew
+    assert alone.score(X, y) > crew.score(X, y) - 0.1
+
+
+@pytest.mark.parametrize(("numbers", "layers"), [("plain", []), ("rough", ["piecewise"]), ("waves", ["periodic"])])
+def test_parts_are_learned_by_the_network_that_is_asked_for(numbers, layers):
+    X, value = table()
+    model = TabularMLPRegressor(**{**QUICK, "numbers": numbers}).partial_fit(X, value)
+    beside = [name.removeprefix("input.") for name, _ in model.model_.net.children if name.startswith("input.p")]
+    assert beside == layers
 
 
 @pytest.mark.parametrize("kind", BOTH)

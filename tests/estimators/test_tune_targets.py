@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import mean_squared_error
 
 from pellucid.estimators import MLPClassifier, TabularMLPClassifier, TabularMLPRegressor, tune
+from pellucid.estimators.tables.recipe import auto_epochs
 from tests.estimators.animals import LABELS, QUICK, VALUES, X
 from tests.estimators.marks import few_epochs, odd_data
 
@@ -20,7 +21,7 @@ def rates(trial):
 
 def test_a_search_gives_errors_in_the_users_units():
     parts = (X[:150], VALUES[:150]), (X[150:], VALUES[150:])
-    made = TabularMLPRegressor(**QUICK, random_state=0)
+    made = TabularMLPRegressor(**QUICK, numbers="waves", random_state=0)
     found = tune(*parts[0], validation=parts[1], trials=2, estimator=made, metric="rmse", space=rates, verbose=False)
     alone = made.set_params(monitor="rmse").fit(*parts[0], X_val=parts[1][0], y_val=parts[1][1])
     error = np.sqrt(mean_squared_error(parts[1][1], alone.predict(parts[1][0])))
@@ -30,7 +31,7 @@ def test_a_search_gives_errors_in_the_users_units():
 
 def test_weights_judge_tables_too():
     w = np.where(LABELS == "cat", 5.0, 0.5)
-    made = TabularMLPClassifier(**QUICK, monitor="accuracy", random_state=0)
+    made = TabularMLPClassifier(**QUICK, numbers="waves", monitor="accuracy", random_state=0)
     kept = slice(150), slice(150, 200)
     judge = (X[kept[1]], LABELS[kept[1]], w[kept[1]])
     found = tune(X[kept[0]], LABELS[kept[0]], validation=judge, trials=1, estimator=made, space=rates, verbose=False)
@@ -61,7 +62,7 @@ def test_the_last_fit_has_the_schedule_of_the_trial():
     many = np.random.default_rng(3).normal(size=(2100, 1))
     made = TabularMLPRegressor((2,), numbers="plain", random_state=0)
     found = tune(many, many[:, 0], trials=1, estimator=made, verbose=False)
-    assert len(found.trials[0].curve) == 256
-    assert found.best_estimator.estimator_.max_iter == 256
+    assert len(found.trials[0].curve) == 64 > auto_epochs(2100)
+    assert found.best_estimator.estimator_.max_iter == 64
     assert found.best_estimator.max_iter == "auto"
     assert found.best_estimator.n_iter_ == found.best_epochs

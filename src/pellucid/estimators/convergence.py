@@ -103,7 +103,8 @@ class Convergence(KeepsBest):
 
     def meaning(self) -> dict[str, Any]:
         meaning = {name: value for name, value in asdict(self.patience).items() if name not in ("tol", "epochs")}
-        return meaning | {"rates": asdict(self.rates)}
+        rates = {name: value for name, value in asdict(self.rates).items() if name != "factor" or value != 1.0}
+        return meaning | {"rates": rates}
 
     def state(self) -> dict[str, Any]:
         """The curves and the best parameters, for a resumed run."""

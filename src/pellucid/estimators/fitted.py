@@ -179,4 +179,5 @@ def take_up(recipe: Recipe, before: Fitted) -> Fitted:
         model.penalty = old.penalty
         if old.progress is not None and model.optimizer.init(old.params).keys() == old.progress.rule.keys():
             model.progress = old.progress
-    return replace(before, model=model, target=recipe.target, metric=recipe.metric, curves=curves, crew=None)
+    alone = replace(before, crew=None, attempts=(), baselines={})  # what was of other networks
+    return replace(alone, model=model, target=recipe.target, metric=recipe.metric, curves=curves)

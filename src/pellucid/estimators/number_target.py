@@ -82,7 +82,10 @@ class NumberTarget(Target):
 
     @property
     def usual_metric(self) -> Metric | None:
-        return METRICS["r2"] if self.loss.per_output == 1 else None  # R² needs one prediction for each output
+        single = self.loss.of if isinstance(self.loss, nn.Summed) else self.loss
+        if self.loss.per_output > 1 or isinstance(single, Quantile):  # R² is of one prediction for each output: a mean
+            return None
+        return METRICS["r2"]
 
     def check(self, y: Array) -> None:
         """Raise for another number of columns than the network was made for."""

@@ -148,7 +148,7 @@ def _by_lbfgs(
     curves.losses += history["loss" if model.penalty is None else "objective"]
     curves.best_loss = min([curves.best_loss, *curves.losses])
     iterations = min(len(history), recipe.epochs)
-    if recipe.verbose:
+    if recipe.verbose and recipe.verbose != "silent":
         print(f"lbfgs: {iterations} iterations, loss = {curves.losses[-1]:.8f}. {history.stopped}")
     if held is not None:
         measured = model.evaluate(*held.arrays(sparse=model.net.takes_sparse))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-REACH = 16.0
-"""ln beta lies between this and its negative."""
+LOWEST, HIGHEST = -math.log(100.0), 16.0
+"""ln beta lies between: scores over more than 100 would tie in float32, and classes change."""
 
 DOUBT = 1.0
 """Rows' worth of belief that scores are right as they are: without it a few rows that are all told right would make
@@ -63,7 +64,7 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
         true = np.sum(z * np.asarray(y, np.float64).reshape(len(z), -1), axis=1)
     doubt = DOUBT / (total + DOUBT)
     wanted = (1 - doubt) * true + doubt * mean(1.0)
-    low, high = -REACH, REACH
+    low, high = LOWEST, HIGHEST
     for _ in range(steps):
         middle = (low + high) / 2
         if counts @ (mean(float(np.exp(middle))) - wanted) > 0:

@@ -152,8 +152,9 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             folds: list[Fold] = [(rows, held)]
         else:
             folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
+        trained = min(len(inside) for inside, _ in folds)
         recipes = [
-            self._recipe(target, preprocessor, len(rows), view, held=folds[0][1] is not None)
+            self._recipe(target, preprocessor, len(rows), trained, view, held=folds[0][1] is not None)
             for view in self._views(preprocessor, weighed=folds[0][1] is not None)
         ]
         seed, checked = seed_of(rng), folds[0][1]
@@ -213,13 +214,16 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             views = tuple(view for view in views if view.hidden) or views
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(PLAIN if one.hidden else one for one in views))
 
-    def _recipe(self, target: Target, preprocessor: TablePreprocessor, rows: int, view: View, *, held: bool) -> Recipe:
+    def _recipe(
+        self, target: Target, preprocessor: TablePreprocessor, rows: int, trained: int, view: View, *, held: bool
+    ) -> Recipe:
         return table_recipe(
             self,
             target,
             self.taste,
             view,
             rows=rows,
+            trained=trained,
             numbers=preprocessor.n_numbers_,
             embeddings=preprocessor.embedding_sizes_,
             held=held,

@@ -13,7 +13,7 @@ from pellucid.estimators.fitted import begin, take_up
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.base import BaseTabularMLP
-from pellucid.estimators.tables.recipe import VIEWS, WAVES
+from pellucid.estimators.tables.recipe import VIEWS
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit
 
@@ -40,7 +40,8 @@ class IncrementalTabularMLP(BaseTabularMLP):
         target.check(labels)
         matrix = preprocessor.fit_table(table, weights) if before is None else preprocessor.apply_table(table)
         rows = self._samples(target, matrix, labels, weights, part=True)
-        recipes = [self._recipe(target, preprocessor, len(rows), view, held=False) for view in (WAVES, *VIEWS.values())]
+        views = (*self._views(preprocessor, weighed=False), *VIEWS.values())
+        recipes = [self._recipe(target, preprocessor, len(rows), len(rows), view, held=False) for view in views]
         same = (
             one for one in recipes if before is not None and one.network == before.model.net
         )  # of several the first

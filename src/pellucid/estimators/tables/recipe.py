@@ -281,11 +281,12 @@ def table_recipe(
     view: View,
     *,
     rows: int,
+    trained: int,
     numbers: int,
     embeddings: tuple[int, ...],
     held: bool,
 ) -> Recipe:
-    """The recipe of a network for so many training rows.
+    """The recipe of a network for a table of so many rows, of which so many are trained on.
 
     numbers, embeddings: how many of the first columns are numbers, the categories of the last ones.   held: are there
     validation rows?
@@ -325,7 +326,7 @@ def table_recipe(
         alpha=0.0 if view.hidden else RIDGE,
         penalty=None,
         metric=metric,
-        batch_size=min(chosen["batch_size"], rows),
+        batch_size=min(chosen["batch_size"], trained),
         epochs=chosen["max_iter"] if view.hidden else ROUNDS,
         max_fun=None if view.hidden else 2 * ROUNDS,
         patience=Patience(
