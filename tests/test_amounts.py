@@ -97,6 +97,7 @@ START = {
     (nn.Maxout, "bias"),
     (nn.GLU, "bias"),
     (nn.Heads, "bias"),
+    (nn.PiecewiseLinear, "init"),
     (nn.Scale, "init"),
 }  # initialisers: seen below
 

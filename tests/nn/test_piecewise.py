@@ -47,7 +47,7 @@ def test_it_is_its_formula():
     assert_array_equal(result[:, :2], outside[:, :2])
     assert_array_equal(result[:, -1], outside[:, 2])
     for j in range(2):
-        edges = np.quantile(X[:, j], np.linspace(0, 1, 6))
+        edges = np.quantile(X[:, j], np.linspace(0, 1, 6), method="inverted_cdf")
         expected = components(outside[:, j], edges) @ p["mix"][j]
         assert_allclose(result[:, 2 + 3 * j : 5 + 3 * j], expected, rtol=1e-9, atol=1e-12)
 

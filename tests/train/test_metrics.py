@@ -15,7 +15,7 @@ X = RNG.normal(size=(60, 3))
 LABELS = (X[:, 0] > 0).astype(int)
 THREE = LABELS + (X[:, 1] > 0)
 POSITIVE = np.abs(X[:, 0]) + 0.1
-CLASSES = ["accuracy", "balanced_accuracy", "f1", "roc_auc", "average_precision"]
+CLASSES = ["accuracy", "calibrated_log_loss", "balanced_accuracy", "f1", "roc_auc", "average_precision"]
 NUMBERS = ["mse", "rmse", "mae", "r2"]
 TABLE = [loss for name, loss in nn.LOSSES.items() if name == loss.name and "example" not in name]
 TABLE += [
@@ -41,6 +41,8 @@ def made(loss, *metrics):
 def unfit(name, loss):
     if name in NUMBERS:
         return loss.link_name == "softmax" or loss.per_output > 1
+    if name == "calibrated_log_loss":
+        return not loss.link.kind.gives_probabilities
     return not is_classifier(loss) or (name == "balanced_accuracy" and loss.name == "multilabel")
 
 
@@ -53,7 +55,9 @@ def test_the_table_is_walked():
 def test_refused_when_the_model_is_made_or_computed(name, loss):
     y, _ = target(loss)
     if unfit(name, loss):
-        with pytest.raises(ValueError, match=f"the metric {name} (is for classes|compares|takes one).*{loss.name}"):
+        with pytest.raises(
+            ValueError, match=f"the metric {name} (is for classes|compares|takes one|takes prob).*{loss.name}"
+        ):
             made(loss, name)
         return
     history = made(loss, name).fit(X, y, validation=(X, y), epochs=1, verbose=False)

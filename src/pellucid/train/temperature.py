@@ -49,7 +49,8 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
     z = np.asarray(scores, np.float64)
     together = z.shape[1] > 1 and np.ndim(y) == 1
     counts = np.ones(len(z)) if weights is None else np.asarray(weights, np.float64)
-    total = counts.sum()
+    counts = counts / max(float(counts.max()), 1e-300)  # their unit does not matter
+    total = len(z) if counts.any() else 0
     if not total or not np.isfinite(z).all() or not np.any(z):
         return 1.0
 
@@ -72,32 +73,6 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
         else:
             low = middle
     return float(np.exp(-(low + high) / 2))
-
-
-def mixed(probabilities: Any, share: float) -> Any:
-    """Probabilities with this share of the uniform ones among them: nothing is certain.
-
-    Parameters
-    ----------
-    probabilities : array of shape (n, classes)
-        of classes
-    share : float
-        of the uniform distribution
-
-    Returns
-    -------
-    array of shape (n, classes)
-        probabilities
-
-    Examples
-    --------
-    >>> mixed(np.array([[1.0, 0.0]]), 0.1).tolist()
-    [[0.95, 0.05]]
-    """
-    if not share:
-        return probabilities
-    dtype = probabilities.dtype.type
-    return probabilities * dtype(1 - share) + dtype(share / probabilities.shape[1])
 
 
 def calibrated_log_loss(y: Any, scores: Any, sample_weight: Any = None) -> float:

@@ -56,16 +56,16 @@ class TableParameters(Parameters):
         kw_only=False,
         doc='units of the hidden layers; "auto" is three of 256, and two of 64 for quality="fast"',
     )
+    activation: Activation | Sequence[Activation] = parameter(
+        default="auto",
+        same=SklearnParameters,
+        doc='as in `MLPClassifier`; "auto" is SELU for classes, Mish for numbers',
+    )
     quality: str = parameter(
         default="default",
         condition=one_of("fast", "default", "best", words="'fast', 'default' or 'best'"),
         doc='what "auto" is in other parameters: "fast" is one small network, "default" one for each way to see '
         'numbers, "best" the same for eight folds. `get_recipe` tells',
-    )
-    activation: Activation | Sequence[Activation] = parameter(
-        default="auto",
-        same=SklearnParameters,
-        doc='as in `MLPClassifier`; "auto" is SELU for classes, Mish for numbers',
     )
     learning_rate_init: float | str = parameter(
         default="auto",
@@ -323,8 +323,8 @@ def table_recipe(
         ),
         start=None,
         optimizer=around(optim.optimizer(rule), training),
-        alpha=0.0 if view.hidden else RIDGE,
-        penalty=None,
+        alpha=0.0,
+        penalty=None if view.hidden else nn.L2(RIDGE / trained),
         metric=metric,
         batch_size=min(chosen["batch_size"], trained),
         epochs=chosen["max_iter"] if view.hidden else ROUNDS,

@@ -140,7 +140,7 @@ def _ended_by_user(recipe: Recipe, fitted: Fitted) -> bool:
 
 def _attempt(recipe: Recipe, factor: float, fitted: Fitted | None, loss: float, reason: str) -> dict[str, Any]:
     return {
-        "rate": _peak(recipe) * factor,
+        "rate": float(f"{_peak(recipe) * factor:.3g}"),
         "best_epoch": None if fitted is None else fitted.curves.best_iter,
         "loss": loss,
         "failure": reason,

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pellucid.data.types import Array
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.training import NON_FINITE
 from pellucid.estimators.tuning.folds import Fold
@@ -30,27 +31,41 @@ Behind = Callable[[float, int], bool]
 class Watch(Callback):
     """Keeps the validation curve, and stops a run that is `behind(value, epoch)`; larger values are better there.
 
-    In a later fold the value is the mean over it and the `earlier` ones.
+    An estimator may train several networks, or begin anew with a lower rate: the curve is that of the best run, and
+    the first one is compared with other trials. In a later fold the value is the mean over it and the `earlier` ones.
     """
 
     def __init__(self, behind: Behind, earlier: tuple[float, ...] = ()) -> None:
         self.behind, self.earlier = behind, earlier
         self.metric, self.sign, self.stopped = "loss", -1.0, ""
-        self.curve: list[float] = []
+        self.runs: list[list[float]] = []
 
     def on_fit_begin(self, run: Run) -> None:
         modes = run.history.modes
         name = next((name for name in modes if name.startswith("val_") and name != "val_loss"), "val_loss")
         self.metric, self.sign = name.removeprefix("val_"), -1.0 if modes[name] == "min" else 1.0
+        self.runs.append([])
 
     def on_epoch_end(self, run: Run) -> None:
-        self.curve.append(float(run.logs[f"val_{self.metric}"]))
-        value = float(np.mean([*self.earlier, self.sign * self.curve[-1]]))
-        if self.behind(value, FAR * len(self.earlier) + len(self.curve) - 1):
+        curve = self.runs[-1]
+        curve.append(float(run.logs[f"val_{self.metric}"]))
+        value = float(np.mean([*self.earlier, self.sign * curve[-1]]))
+        first = len(self.runs) == 1
+        if self.behind(value, FAR * len(self.earlier) + len(curve) - 1) if first else self.stopped == PRUNED:
             run.stop(PRUNED)
 
     def on_fit_end(self, run: Run) -> None:
         self.stopped = run.stopped
+
+    @property
+    def curve(self) -> list[float]:
+        """Of the best run."""
+        return max(self.runs, key=lambda curve: max(self._values(curve), default=-np.inf), default=[])
+
+    def _values(self, curve: list[float]) -> Array:
+        """Larger is better; what is not finite is worst."""
+        values = self.sign * np.asarray(curve, np.float64)
+        return np.where(np.isfinite(values), values, -np.inf)
 
     @cached_property
     def best(self) -> tuple[float, int]:
@@ -58,9 +73,8 @@ class Watch(Callback):
 
         The last of several equal ones: where accuracy stands still, the network still learns.
         """
-        values = self.sign * np.asarray(self.curve)
-        finite = np.where(np.isfinite(values), values, -np.inf)
-        at = len(finite) - 1 - int(np.argmax(finite[::-1]))
+        values = self._values(self.curve)
+        at = len(values) - 1 - int(np.argmax(values[::-1]))
         return float(values[at]), at + 1
 
 

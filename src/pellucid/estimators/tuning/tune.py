@@ -21,7 +21,6 @@ from pellucid.data.types import ArrayLike
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
-from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
 from pellucid.estimators.tuning.folds import Part, folds
 from pellucid.estimators.tuning.result import Trial, Tuned
 from pellucid.estimators.tuning.rounds import Search
@@ -225,8 +224,8 @@ def _refitted(
     if "early_stopping" not in params:
         changes["validation_fraction"] = 0.0
     if isinstance(estimator, BaseTabularMLP):  # "auto" as with the rows of a trial: a longer schedule has other epochs
-        automatic = {"max_iter": auto_epochs(rows), "batch_size": auto_batch(rows)}
-        changes |= {name: value for name, value in automatic.items() if params[name] == "auto"}
+        recipe = estimator.get_recipe(rows)
+        changes |= {name: recipe[name] for name in ("max_iter", "batch_size")}
     changes = {name: value for name, value in changes.items() if name in params}
     changes["callbacks"] = [*params["callbacks"], stop]
     with warnings.catch_warnings():

@@ -58,6 +58,7 @@ class PiecewiseLinear(Layer):
     def __post_init__(self) -> None:
         for name in ("columns", "bins", "dims"):
             positive(self, name, getattr(self, name))
+        initializer(self.init)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
         self._others(features)
