@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ THREE = np.digitize(NUMBERS, [45, 55])
 SMALL = {"hidden_layer_sizes": (32, 32), "max_iter": 12, "random_state": 0}
 
 
-def fitted(quality: str = "default", y: np.ndarray = LABELS, **more: object) -> TabularMLPClassifier:
+def fitted(quality: str = "default", y: np.ndarray = LABELS, **more: object) -> Any:
     kind = TabularMLPRegressor if y is NUMBERS else TabularMLPClassifier
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
