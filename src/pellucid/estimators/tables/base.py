@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
@@ -19,6 +18,7 @@ from pellucid.amounts import check_whole
 from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
 from pellucid.data.named_columns import without_column
 from pellucid.data.samples import Samples
+from pellucid.data.splits import shuffled_folds
 from pellucid.data.types import Array, ArrayLike
 from pellucid.data.weights import in_reach, joint
 from pellucid.estimators.base import BaseMLP
@@ -138,10 +138,14 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         parts = self._parts(labels, rng, dependence, split=not separate)
         learned = np.unique(np.concatenate([inside for inside, _ in parts]))
         preprocessor = self._new_preprocessor()
-        preprocessor.fit_table(table, _pick(weights, learned), learned)
+        matrix = preprocessor.fit_table(table, _pick(weights, learned), learned)
         note_groups(preprocessor, column)
-        rows = self._samples(target, preprocessor.apply_table(table), labels, weights)
         others = table.take(parts[0][1])
+        if len(learned) < table.rows:  # of one fold: those held out have taught nothing
+            whole = np.empty((table.rows, matrix.shape[1]), matrix.dtype)
+            whole[learned], whole[parts[0][1]] = matrix, preprocessor.apply_table(others)
+            matrix = whole
+        rows = self._samples(target, matrix, labels, weights)
         if separate:
             others, truth = preprocessor.known_table(X_val), self._checked_target(y_val)
             if others.rows != len(truth):
@@ -289,17 +293,15 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
     def _folds(
         self, y: Array, count: int, strata: Array | None, dependence: Dependence | None, seed: int
     ) -> list[tuple[Array, Array]]:
-        if dependence is not None:
-            return dependence.folds(count, strata, seed)
-        count = max(min(count, len(y) // 2), 2)
-        if len(y) < 4:
-            raise ValueError(f"n_samples={len(y)} is too few for folds, 4 are needed: set folds=1")
+        if dependence is None:
+            if len(y) < 4:
+                raise ValueError(f"n_samples={len(y)} is too few for folds, 4 are needed: set folds=1")
+            count = max(min(count, len(y) // 2), 2)
+            if strata is not None and np.unique(strata, return_counts=True)[1].max() < count:
+                strata = None  # no class has a row for each fold
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of a class of fewer rows than there are folds
-            splitter = (KFold if strata is None else StratifiedKFold)(count, shuffle=True, random_state=seed)
-            if strata is not None and np.unique(strata, return_counts=True)[1].max() < count:
-                splitter = KFold(count, shuffle=True, random_state=seed)
-            return list(splitter.split(np.empty(len(y)), strata))
+            return shuffled_folds(len(y), count, strata, seed, dependence)
 
     def network_rows(self, X: ArrayLike) -> Array:
         return self.preprocessor_.apply_table(self.preprocessor_.known_table(X))

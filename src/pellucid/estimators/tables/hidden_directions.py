@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.data.types import Array, ArrayLike, Floats
+from pellucid.estimators.tables.clipping import smoothly_clipped
 
 HIDDEN, ROUNDING = 1e-2, 1e-9
 """Shares of a column's variance. A direction with less than the first hardly moves what a network computes, and takes
@@ -83,4 +84,4 @@ class HiddenDirections(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         along = (x.astype(np.float64) - self.mean_) @ self.directions_
-        return np.column_stack([x, along / np.sqrt(1.0 + (along / LIMIT) ** 2)])
+        return np.column_stack([x, smoothly_clipped(along, LIMIT)])

@@ -42,10 +42,8 @@ class IncrementalTabularMLP(BaseTabularMLP):
         rows = self._samples(target, matrix, labels, weights, part=True)
         views = (*self._views(preprocessor, weighed=False), *VIEWS.values())
         recipes = [self._recipe(target, preprocessor, len(rows), len(rows), view, held=False) for view in views]
-        same = (
-            one for one in recipes if before is not None and one.network == before.model.net
-        )  # of several the first
-        recipe = at_constant_rate(next(same, recipes[0]))
+        same = (one for one in recipes if before is not None and one.network == before.model.net)
+        recipe = at_constant_rate(next(same, recipes[0]))  # goes on with the network that an earlier fit kept
         rng = check_random_state(self.random_state)
         start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
         fitted = fit(recipe, rows, None, start, rng, goes_on=before is not None, incremental=True)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.amounts import check_number
 from pellucid.data.types import Array, ArrayLike, Floats
 from pellucid.estimators.inputs import checked_weights
+from pellucid.estimators.tables.clipping import smoothly_clipped
 from pellucid.estimators.tables.hidden_directions import HiddenDirections
 
 
@@ -104,11 +105,9 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        far = 1e9 * self.limit  # beyond it is the limit to the last digit, and squares would become infinite
         with np.errstate(over="ignore"):
-            z = np.clip((x - self.center_) / self.scale_, -far, far)
-        clipped: Floats = z / np.sqrt(1.0 + (z / self.limit) ** 2)
-        return clipped.astype(x.dtype, copy=False)
+            z = (x - self.center_) / self.scale_
+        return smoothly_clipped(z, self.limit).astype(x.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import is_number
-from pellucid.errors import ShapeError
 from pellucid.nn.activations.activation import Activation
 from pellucid.nn.initialisers.initializer import normal, uniform
+from pellucid.nn.layers.beside import apart, beside, first_columns, other_columns
 from pellucid.nn.layers.context import Context
 from pellucid.nn.layers.dense import positive
-from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, rows_of
+from pellucid.nn.layers.layer import Features, Layer, Parameter, Params
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Periodic(Layer):
             raise ValueError(f"Periodic: sigma is a number above 0, got {self.sigma!r}")
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        self._others(features)
+        other_columns(self, self.columns, features)
         d, k, m = self.columns, self.frequencies, self.dims
         small = uniform(float(1.0 / np.sqrt(k)))
         return {
@@ -67,22 +67,11 @@ class Periodic(Layer):
         }
 
     def output(self, features: Features) -> Features:
-        return (self.columns * (1 + self.dims) + self._others(features),)
-
-    def _others(self, features: Features) -> int:
-        others = rows_of(self, features) - self.columns
-        if others < 0:
-            raise ShapeError(f"{self} expects {self.columns} features at least, got {features[0]}")
-        return others
+        return (self.columns * (1 + self.dims) + other_columns(self, self.columns, features),)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        if len(x.shape) != 2:
-            raise ShapeError(f"{self} expects rows (n, features), got shape {tuple(x.shape)}")
-        d, m = self.columns, self.dims
-        numbers = x[:, :d]
-        columns = np.reshape(np.transpose(numbers), (d, x.shape[0], 1))
-        waves = np.cos((2.0 * np.pi) * columns * p["frequency"][:, None, :] + p["phase"][:, None, :])  # (d, n, k)
-        mixed = np.matmul(waves, p["mix"]) + p["shift"][:, None, :]  # (d, n, m)
-        flat = np.reshape(np.transpose(mixed, (1, 0, 2)), (x.shape[0], d * m))
-        parts = [numbers, flat] + ([x[:, d:]] if x.shape[1] > d else [])
-        return np.concatenate(parts, axis=1)
+        numbers = first_columns(self, self.columns, x)
+        waves = np.cos(
+            (2.0 * np.pi) * apart(numbers) * p["frequency"][:, None, :] + p["phase"][:, None, :]
+        )  # (d, n, k)
+        return beside(numbers, np.matmul(waves, p["mix"]) + p["shift"][:, None, :], x)

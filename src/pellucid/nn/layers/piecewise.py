@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.errors import ShapeError
 from pellucid.nn.activations.activation import Activation
 from pellucid.nn.initialisers.initializer import initializer
+from pellucid.nn.layers.beside import apart, beside, first_columns, other_columns
 from pellucid.nn.layers.context import Context
 from pellucid.nn.layers.dense import positive
-from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, rows_of
+from pellucid.nn.layers.layer import Features, Layer, Parameter, Params
 
 NARROW = 1e-6
 """Share of a column's range below which a bin is no bin of its own: just outside of it numbers would explode."""
@@ -61,34 +61,21 @@ class PiecewiseLinear(Layer):
         initializer(self.init)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        self._others(features)
+        other_columns(self, self.columns, features)
         return {"mix": Parameter((self.columns, self.bins, self.dims), initializer(self.init), self.bins, self.dims)}
 
     def state(self, features: Features) -> dict[str, Any]:
         return self.bins_between([np.linspace(-3.0, 3.0, self.bins + 1)] * self.columns)
 
     def output(self, features: Features) -> Features:
-        return (self.columns * (1 + self.dims) + self._others(features),)
-
-    def _others(self, features: Features) -> int:
-        others = rows_of(self, features) - self.columns
-        if others < 0:
-            raise ShapeError(f"{self} expects {self.columns} features at least, got {features[0]}")
-        return others
+        return (self.columns * (1 + self.dims) + other_columns(self, self.columns, features),)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
-        if len(x.shape) != 2:
-            raise ShapeError(f"{self} expects rows (n, features), got shape {tuple(x.shape)}")
-        d, m = self.columns, self.dims
-        numbers = ctx.tap(x[:, :d], "input")
-        columns = np.reshape(np.transpose(numbers), (d, x.shape[0], 1))
-        places = (columns - ctx.read("start")[:, None, :]) * ctx.read("slope")[:, None, :]  # (d, n, bins)
+        numbers = ctx.tap(first_columns(self, self.columns, x), "input")
+        places = (apart(numbers) - ctx.read("start")[:, None, :]) * ctx.read("slope")[:, None, :]  # (d, n, bins)
         lowest, highest = np.zeros(self.bins, x.dtype), np.ones(self.bins, x.dtype)
         lowest[0], highest[-1] = -np.inf, np.inf
-        mixed = np.matmul(np.clip(places, lowest, highest), p["mix"])  # (d, n, m)
-        flat = np.reshape(np.transpose(mixed, (1, 0, 2)), (x.shape[0], d * m))
-        parts = [numbers, flat] + ([x[:, d:]] if x.shape[1] > d else [])
-        return np.concatenate(parts, axis=1)
+        return beside(numbers, np.matmul(np.clip(places, lowest, highest), p["mix"]), x)
 
     # edges
 
