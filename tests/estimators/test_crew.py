@@ -263,3 +263,11 @@ def test_what_part_is_held_out() -> None:
     many = TabularMLPRegressor(folds=10, numbers="waves", **SMALL).fit(FRAME, NUMBERS)
     assert len(few.fitted.calibration.errors) == 2 * N / 5
     assert len(many.fitted.calibration.errors) == N
+
+
+def test_few_groups_make_few_folds() -> None:
+    groups = np.arange(N) % 3
+    model = TabularMLPClassifier(numbers="waves", **SMALL).fit(FRAME, LABELS, groups=groups)
+    assert len(model.fitted.networks) == 3
+    with pytest.raises(ValueError, match="5 are needed for 5 folds"):
+        TabularMLPClassifier(numbers="waves", folds=5, **SMALL).fit(FRAME, LABELS, groups=groups)

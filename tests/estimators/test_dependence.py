@@ -46,7 +46,7 @@ FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "shop": [f"shop {g}" for g in 
 
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (4,), "max_iter": 2, "random_state": 0, "engine": "numpy"}
 PLAIN: dict[str, Any] = {"early_stopping": True, "validation_fraction": 0.2, "batch_size": 8}
-TABLE: dict[str, Any] = {"scaling": None, "numbers": "plain"}
+TABLE: dict[str, Any] = {"scaling": None, "numbers": "plain", "folds": 1}
 SINGLE: dict[str, tuple[Any, dict[str, Any]]] = {
     "classifier": (MLPClassifier, PLAIN),
     "regressor": (MLPRegressor, PLAIN),

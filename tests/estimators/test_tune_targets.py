@@ -59,10 +59,10 @@ def test_a_class_of_one_row_does_not_stop_folds(made):
 
 def test_the_last_fit_has_the_schedule_of_the_trial():
     """A trial sees fewer rows, for which "auto" may choose more epochs: the best of them is an epoch of that length."""
-    many = np.random.default_rng(3).normal(size=(2100, 1))
+    many = np.random.default_rng(3).normal(size=(11_000, 1))
     made = TabularMLPRegressor((2,), folds=1, numbers="plain", random_state=0)
     found = tune(many, many[:, 0], trials=1, estimator=made, verbose=False)
-    assert len(found.trials[0].curve) == 64 > auto_epochs(2100)
+    assert len(found.trials[0].curve) == 64 > auto_epochs(11_000)
     assert found.best_estimator.estimator_.max_iter == 64
     assert found.best_estimator.max_iter == "auto"
     assert found.best_estimator.n_iter_ == found.best_epochs

@@ -31,6 +31,11 @@ class Dependence:
         return replace(self, blocks=self.blocks[rows])
 
     @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(np.unique(self.blocks))
+
+    @property
     def fit_parameters(self) -> dict[str, Array]:
         """The same for the `fit` of another estimator."""
         return {"time" if self.ordered else "groups": self.blocks}
@@ -88,7 +93,7 @@ class Dependence:
 
     def must_have(self, least: int, why: str) -> None:
         """Raise for fewer blocks."""
-        count = len(np.unique(self.blocks))
+        count = self.count
         if count < least:
             raise ValueError(
                 f"{self._name} has {count} different value{'s' * (count != 1)} in {len(self.blocks)} rows, and {least} "

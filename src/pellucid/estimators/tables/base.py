@@ -40,6 +40,7 @@ from pellucid.estimators.tables.recipe import (
     View,
     auto_epochs,
     folds_of,
+    is_auto,
     resolved,
     table_recipe,
     views_of,
@@ -280,12 +281,15 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
     ) -> list[tuple[Array, Array]]:
         """Row numbers to train on and to hold out, for each fold."""
         share, count = self.validation_fraction, folds_of(self, len(y))
+        blocks = len(y) if dependence is None else dependence.count
+        if is_auto(self.folds):
+            count = min(count, blocks)
         if not split or not self._holds_out:
             return [(np.arange(len(y)), np.arange(0))]
         strata = y if is_classifier(self) and y.ndim == 1 else None
         if count > 1 and (dependence is None or not dependence.ordered):
-            parts = self._folds(y, max(count, round(1 / share)), strata, dependence, seed_of(rng))
-            return parts[:count]
+            parts = max(count, min(round(1 / share), blocks))
+            return self._folds(y, parts, strata, dependence, seed_of(rng))[:count]
         if dependence is None:
             inside, outside = self._split(y, rng)
         else:
