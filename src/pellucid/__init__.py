@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pellucid.estimators import TabularMLPRegressor as TabularMLPRegressor
     from pellucid.estimators import tune as tune
     from pellucid.lab import plot_boundary as plot_boundary
+    from pellucid.loading import describe as describe
     from pellucid.loading import load as load
     from pellucid.report import report as report
     from pellucid.train import Model as Model
@@ -55,6 +56,7 @@ __version__ = "0.2.0"
 _LATER = {
     "Model": "pellucid.train",
     "fit_many": "pellucid.train",
+    "describe": "pellucid.loading",
     "load": "pellucid.loading",
     "plot_boundary": "pellucid.lab",
     "BaggedMLPClassifier": "pellucid.estimators",
