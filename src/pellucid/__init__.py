@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pellucid.estimators import TabularMLPClassifier as TabularMLPClassifier
     from pellucid.estimators import TabularMLPRegressor as TabularMLPRegressor
     from pellucid.estimators import tune as tune
+    from pellucid.estimators.warmup import warmup as warmup
     from pellucid.lab import plot_boundary as plot_boundary
     from pellucid.loading import describe as describe
     from pellucid.loading import load as load
@@ -66,6 +67,7 @@ _LATER = {
     "TabularMLPClassifier": "pellucid.estimators",
     "TabularMLPRegressor": "pellucid.estimators",
     "tune": "pellucid.estimators",
+    "warmup": "pellucid.estimators.warmup",
 }
 
 

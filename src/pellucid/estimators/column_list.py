@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pandas as pd
 from sklearn.base import BaseEstimator
 
 from pellucid.estimators.inputs import groups_column
@@ -102,3 +103,13 @@ def _of_table(preprocessor: TablePreprocessor) -> list[Column]:
         )
         for name in preprocessor.names_
     ]
+
+
+def example_rows(columns: list[Column], rows: int = 1) -> pd.DataFrame:
+    """Rows of examples, as a frame that the estimator takes.
+
+    >>> example_rows([Column("age", "numeric", example=40.0), Column("town", "category", example="Bern")])
+        age  town
+    0  40.0  Bern
+    """
+    return pd.DataFrame({column.name: [column.example] * rows for column in columns})

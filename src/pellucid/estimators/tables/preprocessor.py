@@ -229,7 +229,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X : data frame or array of shape (n, features)
-            rows
+            rows; or a `Table`, which has been read already
 
         Returns
         -------
@@ -238,7 +238,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         check_is_fitted(self, "kinds_")
         who = type(self).__name__
-        table = read_table(without_column(X, groups_column(self)), who)
+        table = X if isinstance(X, Table) else read_table(without_column(X, groups_column(self)), who)
         layout = self._encoding.layout
         if table.named and layout.named:
             absent = [name for name, kind in layout.kinds.items() if name not in set(table.names) and kind != EMPTY]
