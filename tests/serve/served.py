@@ -4,6 +4,7 @@ import warnings
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ def table():
     )
 
 
-ROW = {
+ROW: dict[str, Any] = {
     "age": 33,
     "town": "Bern",
     "size": 2,

@@ -1,6 +1,7 @@
 """POST /predict: rows in three forms, answered as the model itself would; everything else is refused, and said why."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,7 @@ def test_intervals():
         assert "leave it out" in fault(c.post("/predict?interval=0.8", json=row), 400)["message"]
 
 
-WRONG = {
+WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "text for a number": ({"age": "old"}, "age", "a number", "the text 'old'"),
     "truth for a number": ({"age": True}, "age", "a number", "true"),
     "list for a number": ({"age": [1]}, "age", "a number", "a list"),

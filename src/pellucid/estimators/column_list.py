@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from pellucid.data.types import Array
 from pellucid.estimators.inputs import groups_column
-from pellucid.estimators.tables.columns import EMPTY, NUMERIC
+from pellucid.estimators.tables.base import BaseTabularMLP
+from pellucid.estimators.tables.columns import EMPTY, NUMERIC, Table
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.text_columns import TextUse
 from pellucid.train import Model
@@ -60,7 +64,8 @@ def columns_of(estimator: BaseEstimator | Model) -> list[Column]:
     Examples
     --------
     >>> import pellucid, numpy as np
-    >>> regressor = pellucid.MLPRegressor((2,), tol=1.0, n_iter_no_change=1).fit(np.eye(2), [0.0, 1.0])
+    >>> regressor = pellucid.MLPRegressor(hidden_layer_sizes=(2,), tol=1.0, n_iter_no_change=1)
+    >>> regressor = regressor.fit(np.eye(2), [0.0, 1.0])
     >>> [(column.name, column.kind) for column in columns_of(regressor)]
     [('x0', 'numeric'), ('x1', 'numeric')]
     """
@@ -105,11 +110,34 @@ def _of_table(preprocessor: TablePreprocessor) -> list[Column]:
     ]
 
 
-def example_rows(columns: list[Column], rows: int = 1) -> pd.DataFrame:
-    """Rows of examples, as a frame that the estimator takes.
+def rows_of(estimator: BaseEstimator | Model, columns: Sequence[Column], arrays: Mapping[str, Array]) -> Any:
+    """Columns by name as rows that the estimator takes: a `Table` (a frame would be read anew), a frame, or numbers.
 
-    >>> example_rows([Column("age", "numeric", example=40.0), Column("town", "category", example="Bern")])
-        age  town
-    0  40.0  Bern
+    columns: those of the estimator (`columns_of`); of those that are left out in `arrays` all values are missing
+
+    >>> import pellucid
+    >>> regressor = pellucid.MLPRegressor(hidden_layer_sizes=(2,), tol=1.0, n_iter_no_change=1)
+    >>> columns = columns_of(regressor.fit(np.eye(2), [0.0, 1.0]))
+    >>> rows_of(regressor, columns, {"x0": np.zeros(1), "x1": np.ones(1)})
+    array([[0., 1.]])
     """
-    return pd.DataFrame({column.name: [column.example] * rows for column in columns})
+    count = len(next(iter(arrays.values())))
+    values = {column.name: arrays.get(column.name, np.full(count, None)) for column in columns}
+    named = hasattr(estimator, "feature_names_in_")
+    if isinstance(estimator, BaseTabularMLP):
+        texts = [array.dtype == object for array in values.values()]
+        return Table(list(values), list(values.values()), texts, named, [False] * len(values))
+    if named:
+        return pd.DataFrame(values)
+    kind = np.float64 if all(column.kind == NUMERIC for column in columns) else object
+    return np.column_stack([array.astype(kind) for array in values.values()])
+
+
+def example_arrays(columns: Iterable[Column], rows: int = 1) -> dict[str, Array]:
+    """The example of each column, so many times over, as arrays by name; without columns that are empty.
+
+    >>> example_arrays([Column("age", "numeric", example=40.0)], 2)
+    {'age': array([40., 40.])}
+    """
+    frame = pd.DataFrame({column.name: [column.example] * rows for column in columns if column.kind != EMPTY})
+    return {str(name): frame[name].to_numpy() for name in frame}

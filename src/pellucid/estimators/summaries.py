@@ -20,7 +20,7 @@ def summary_of_estimator(estimator: BaseEstimator) -> Summary:
     fitted = [network for member in members if isinstance(member, Shell) for network in member.fitted.networks]
     columns = columns_of(estimator)
     histories = [network.model.history for network in fitted]
-    seconds = [history.seconds for history in histories]
+    seconds = [history.seconds for history in histories if history.seconds is not None]
     known_rows = [history.rows for history in histories if history.rows is not None]
     return Summary(
         made_by=type(estimator).__name__,
@@ -35,7 +35,7 @@ def summary_of_estimator(estimator: BaseEstimator) -> Summary:
         rows=max(known_rows, default=None),
         epochs=fitted[0].epochs if fitted else None,  # the network that counts most
         best_epoch=(fitted[0].curves.best_iter or None) if fitted else None,
-        seconds=sum(seconds) if seconds and None not in seconds else None,
+        seconds=sum(seconds) if seconds and len(seconds) == len(histories) else None,
         ending=histories[0].stopped if histories else "",
         scores=_scores(estimator, fitted),
     )

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from pellucid import estimators
 from pellucid.data.types import Array
 from pellucid.engine.native import cache
-from pellucid.estimators.column_list import columns_of, example_rows
+from pellucid.estimators.column_list import columns_of, example_arrays, rows_of
 from pellucid.train import Model
 
 ROWS = 120
@@ -78,7 +78,8 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
     Examples
     --------
     >>> import pellucid, numpy as np
-    >>> regressor = pellucid.MLPRegressor((2,), tol=1.0, n_iter_no_change=1).fit(np.eye(2), [0.0, 1.0])
+    >>> regressor = pellucid.MLPRegressor(hidden_layer_sizes=(2,), tol=1.0, n_iter_no_change=1)
+    >>> regressor = regressor.fit(np.eye(2), [0.0, 1.0])
     >>> bool(pellucid.warmup(regressor).seconds < 60)
     True
     """
@@ -86,8 +87,9 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
     folder = cache.kernel_shelf()
     path = None if folder is None else folder.path
     if model is not None:
+        columns = columns_of(model)
         for rows in (1, 1000):
-            predict(model, example_rows(columns_of(model), rows))
+            predict(model, rows_of(model, columns, example_arrays(columns, rows)))
         return Warmup(cache.compilations - before, len(cache.in_use()), time.perf_counter() - start, path)
     mark = MARK.format(_package())
     stored = None if folder is None else folder.read(mark)
@@ -109,7 +111,7 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
 def predict(model: BaseEstimator | Model, rows: Any) -> Array:
     """What a service asks of a model: probabilities where it has them."""
     ask = getattr(model, "predict_proba", model.predict)
-    return np.asarray(ask(rows.to_numpy(float) if isinstance(model, Model) else rows))
+    return np.asarray(ask(rows))
 
 
 def parts() -> dict[str, Callable[[], None]]:

@@ -74,8 +74,9 @@ def application(predictor: Predictor, about: dict[str, Any] | None = None, limit
     --------
     >>> import numpy as np, pellucid
     >>> from pellucid.serve import ModelPredictor
-    >>> regressor = pellucid.MLPRegressor((2,), tol=1.0, n_iter_no_change=1).fit(np.eye(2), [0.0, 1.0])
-    >>> [route.path for route in application(ModelPredictor(regressor)).routes]
+    >>> regressor = pellucid.MLPRegressor(hidden_layer_sizes=(2,), tol=1.0, n_iter_no_change=1)
+    >>> predictor = ModelPredictor(regressor.fit(np.eye(2), [0.0, 1.0]))
+    >>> [route.path for route in application(predictor).routes]
     ['/predict', '/predict/batch', '/schema', '/health', '/metrics']
     """
     service = Service(predictor, about or {}, limits or Limits())
@@ -132,7 +133,7 @@ class Service:
 
         def work() -> tuple[Any, int]:
             rows = read_rows(body, self.predictor.wanted)
-            return self.predictor.answers(rows.columns, interval).plain(rows.form), rows.count
+            return self.predictor.answers(rows.columns, interval).plain(rows.form), rows.number
 
         answer, count = await self._in_thread(work)
         self.metrics.rows.labels("/predict").inc(count)

@@ -12,9 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from pellucid.data.types import Array
-from pellucid.estimators.column_list import columns_of, example_rows, optional_columns
-from pellucid.estimators.tables.base import BaseTabularMLP
-from pellucid.estimators.tables.columns import EMPTY, Table
+from pellucid.estimators.column_list import columns_of, example_arrays, optional_columns, rows_of
 from pellucid.serve.rows import Form, Wanted
 from pellucid.train import Model
 
@@ -91,7 +89,7 @@ class ModelPredictor:
     """
 
     def __init__(self, model: BaseEstimator | Model) -> None:
-        self.model = model
+        self.model: Any = model
 
     @cached_property
     def wanted(self) -> Wanted:
@@ -125,7 +123,7 @@ class ModelPredictor:
         Answers
             one for each row
         """
-        rows = self._rows(columns)
+        rows = rows_of(self.model, self.wanted.columns, columns)
         if self._classifies:
             probabilities = np.asarray(self.model.predict_proba(rows))
             named = {str(name): probabilities[:, place] for place, name in enumerate(self.model.classes_)}
@@ -140,34 +138,18 @@ class ModelPredictor:
 
     def warm(self) -> None:
         """Predict a row of examples: what is loaded or compiled at first use is there after that."""
-        self.answers(self._example)
-
-    @property
-    def _example(self) -> dict[str, Array]:
-        """A row, as `Wanted.read` would give it."""
-        frame = example_rows([column for column in self.wanted.columns if column.kind != EMPTY])
-        return {str(name): frame[name].to_numpy() for name in frame}
+        self.answers(example_arrays(self.wanted.columns))
 
     @cached_property
     def _labels(self) -> bool:
         """Are several labels predicted, a column of zeros and ones for each?"""
-        return bool(np.ndim(self.model.predict(self._rows(self._example))) == 2)
+        return bool(
+            np.ndim(self.model.predict(rows_of(self.model, self.wanted.columns, example_arrays(self.wanted.columns))))
+            == 2
+        )
 
     def _decided(self, probabilities: Array) -> Array:
         """The class of each row, (n,); zeros and ones of several labels, (n, labels)."""
         if self._labels:
             return (probabilities > 0.5).astype(int)
         return np.asarray(self.model.classes_[np.argmax(probabilities, axis=1)])
-
-    def _rows(self, columns: Mapping[str, Array]) -> Any:
-        """As the model takes them: a table that has been read (a frame would be read anew), a frame, or numbers."""
-        count = len(next(iter(columns.values())))
-        names = [column.name for column in self.wanted.columns]
-        arrays = [columns[name] if name in columns else np.full(count, None) for name in names]
-        named = hasattr(self.model, "feature_names_in_")
-        if isinstance(self.model, BaseTabularMLP):
-            texts = [array.dtype == object for array in arrays]
-            return Table(names, arrays, texts, named, [False] * len(names))
-        if not named and all(array.dtype.kind == "f" for array in arrays):
-            return np.column_stack(arrays)
-        return pd.DataFrame(dict(zip(names, arrays, strict=True)))

@@ -26,10 +26,10 @@ class Form(Enum):
 
 
 class Rows(NamedTuple):
-    """Columns by name, as the model takes them."""
+    """Columns by name, as the model takes them; how many rows they have, and how they were written."""
 
     columns: dict[str, Array]
-    count: int
+    number: int
     form: Form
 
 

@@ -42,11 +42,12 @@ def read_column(column: Column, values: Sequence[Any], first: int = 1, *, texts:
     if texts:
         values = [None if value == "" else value for value in values]
     cells = [None if value is None else read(column, value) for value in values]
-    for row, (cell, value) in enumerate(zip(cells, values, strict=True), first):
-        if cell is NO or (cell is None and not column.missing):
-            raise wrong_value(column.name, row, expected(column, texts=texts), value)
+    if any(cell is NO or cell is None for cell in cells):
+        for row, (cell, value) in enumerate(zip(cells, values, strict=True), first):
+            if cell is NO or (cell is None and not column.missing):
+                raise wrong_value(column.name, row, expected(column, texts=texts), value)
     if column.kind == NUMERIC:
-        return np.array([math.nan if cell is None else cell for cell in cells], np.float64)
+        return np.array(cells, np.float64)  # None becomes NaN
     if column.kind == TIME:
         return np.array([np.datetime64("NaT") if cell is None else cell for cell in cells], "datetime64[us]")
     array = np.empty(len(cells), object)
