@@ -40,6 +40,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "optuna": ("estimators/test_tune.py",),
     "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py", "report/test_plots.py"),
     "starlette": ("serve/test_predict.py", "serve/test_batch.py"),
+    "anyio": ("serve/test_service.py",),
     "uvicorn": ("serve/test_process.py",),
     "httptools": ("serve/test_process.py",),
     "prometheus-client": ("serve/test_service.py",),
