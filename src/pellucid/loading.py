@@ -88,7 +88,7 @@ class FileDescription:
         yield "file", f"{self.path} ({self.size:,} bytes, schema {self.schema}, checksum right)"
         yield "holds", it.made_by or self.kind
         if it.layers:
-            yield "network", it.layers if it.networks == 1 else f"{it.networks} networks, the first {it.layers}"
+            yield "network", it.layers if it.networks == 1 else f"{it.networks} networks, such as {it.layers}"
         if it.parameters:
             yield "parameters", f"{it.parameters:,}"
         if it.columns:

@@ -18,13 +18,14 @@ def summary_of_estimator(estimator: BaseEstimator) -> Summary:
     """Of a network, of several, or of an ensemble of any estimators."""
     members = getattr(estimator, "estimators_", [estimator])
     fitted = [network for member in members if isinstance(member, Shell) for network in member.fitted.networks]
+    main = max(fitted, key=lambda network: len(network.layers), default=None)  # a linear one beside others is not it
     columns = columns_of(estimator)
     histories = [network.model.history for network in fitted]
     seconds = [history.seconds for history in histories if history.seconds is not None]
     known_rows = [history.rows for history in histories if history.rows is not None]
     return Summary(
         made_by=type(estimator).__name__,
-        layers=layers_of(fitted[0].model) if fitted else "",
+        layers=layers_of(main.model) if main else "",
         networks=len(fitted),
         parameters=sum(parameters_of(network.model) for network in fitted),
         columns=plain_columns(
@@ -33,10 +34,10 @@ def summary_of_estimator(estimator: BaseEstimator) -> Summary:
         ),
         classes=[_cell(value) for value in np.asarray(getattr(estimator, "classes_", ())).tolist()],
         rows=max(known_rows, default=None),
-        epochs=fitted[0].epochs if fitted else None,  # the network that counts most
-        best_epoch=(fitted[0].curves.best_iter or None) if fitted else None,
+        epochs=main.epochs if main else None,
+        best_epoch=(main.curves.best_iter or None) if main else None,
         seconds=sum(seconds) if seconds and len(seconds) == len(histories) else None,
-        ending=histories[0].stopped if histories else "",
+        ending=main.model.history.stopped if main else "",
         scores=_scores(estimator, fitted),
     )
 

@@ -17,7 +17,7 @@ CASES = {
     "model": ("Model", [], 60, 3),
     "classifier": ("MLPClassifier", ["high", "low", "mid"], 81, 5),
     "regressor": ("MLPRegressor", [], 90, 5),
-    "table_classes": ("TabularMLPClassifier", ["high", "low", "mid"], 72, 100),
+    "table_classes": ("TabularMLPClassifier", ["high", "low", "mid"], 72, 4),
     "table_numbers": ("TabularMLPRegressor", [], 72, 4),
     "bagged": ("BaggedMLPClassifier", ["high", "low", "mid"], 90, 3),
 }

@@ -36,7 +36,7 @@ class Summary:
     rows : int | None
         trained on
     epochs : int | None
-        of the training; of several networks that of the one that counts most, here and below
+        of the training; of several networks that of the first with the most layers, here and below
     best_epoch : int | None
         whose parameters were kept
     seconds : float | None
