@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pellucid.serve.process import AddressError, address_of, listening
+from pellucid.serve import application
+from pellucid.serve.process import AddressError, ServiceError, address_of, listening, serve_on
+from pellucid.serve.rows import Wanted
 from tests.processes import environment
 from tests.serve.served import saved
 
@@ -70,6 +72,9 @@ def test_many_requests_and_a_soft_end(tmp_path):
         for one in clients:
             one.join(120)
         assert not failures
+        host, port = address.split(":")
+        with socket.create_connection((host, int(port))) as gone:  # leaves in the middle of its body
+            gone.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
         _, metrics = fetch(connection, "GET", "/metrics")
         assert b'pellucid_rows_total{path="/predict"} 1000.0' in metrics
         process.send_signal(signal.SIGTERM)
@@ -92,6 +97,27 @@ def test_several_processes_count_together(tmp_path):
         _, errors = process.communicate(timeout=30)
         assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
         assert "Traceback" not in errors
+
+
+def test_a_model_that_fails_at_once_is_not_served():
+    with listening("127.0.0.1", 0) as listener, pytest.raises(ServiceError, match="has not started"):
+        serve_on(failing, False, listener)
+
+
+class Fails:
+    """A model whose examples cannot be predicted."""
+
+    wanted = Wanted(())
+
+    def __init__(self):
+        self.says: dict = {}
+
+    def warm(self):
+        raise ValueError("no")
+
+
+def failing():
+    return application(Fails())
 
 
 def test_addresses():

@@ -29,6 +29,10 @@ BACKLOG = 2048
 """Connections that wait to be taken."""
 
 
+class ServiceError(PellucidError):
+    """The service cannot start."""
+
+
 class AddressError(PellucidError, OSError):
     """There is no listening at this address."""
 
@@ -104,7 +108,14 @@ def serve_on(build: Callable[[], Starlette], verbose: bool, listener: socket.soc
         timeout_graceful_shutdown=PATIENCE,
         timeout_keep_alive=IDLE,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    try:
+        server.run(sockets=[listener])
+    except SystemExit:  # of some versions, where it cannot start
+        if server.started:
+            raise
+    if not server.started:
+        raise ServiceError("the service has not started: the model fails on a row of examples, as said above")
 
 
 def listening(host: str, port: int) -> socket.socket:
