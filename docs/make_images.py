@@ -57,7 +57,7 @@ def data_flow() -> str:
 def rooms() -> str:
     boxes = [
         ("cli", "what people start"),
-        ("demo", "the main job, shown"),
+        ("demo · serve", "the main job, shown · the prediction service"),
         ("lab · loading", "the lectures' experiments · one door for files"),
         ("report", "what happened, on one page"),
         ("estimators", "the scikit-learn face: MLPs, tables, ensembles, search"),

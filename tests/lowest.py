@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("symbolic", "optuna", "plot", "test")
+EXTRAS = ("symbolic", "optuna", "plot", "serve", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
 COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
@@ -39,6 +39,12 @@ CASES: dict[str, tuple[str, ...]] = {
     "sympy": ("lab/test_derivatives.py",),
     "optuna": ("estimators/test_tune.py",),
     "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py", "report/test_plots.py"),
+    "starlette": ("serve/test_predict.py", "serve/test_batch.py"),
+    "anyio": ("serve/test_service.py",),
+    "uvicorn": ("serve/test_process.py",),
+    "httptools": ("serve/test_process.py",),
+    "prometheus-client": ("serve/test_service.py",),
+    "httpx": ("serve/test_predict.py",),
     "pytest": ("test_package.py",),
     "pytest-xdist": ("test_package.py",),  # runs all of them
     "pytest-cov": ("test_package.py",),  # measures all of them

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from pellucid.estimators import TabularMLPClassifier as TabularMLPClassifier
     from pellucid.estimators import TabularMLPRegressor as TabularMLPRegressor
     from pellucid.estimators import tune as tune
+    from pellucid.estimators.warmup import warmup as warmup
     from pellucid.lab import plot_boundary as plot_boundary
+    from pellucid.loading import describe as describe
     from pellucid.loading import load as load
     from pellucid.report import report as report
     from pellucid.train import Model as Model
@@ -55,6 +57,7 @@ __version__ = "0.2.0"
 _LATER = {
     "Model": "pellucid.train",
     "fit_many": "pellucid.train",
+    "describe": "pellucid.loading",
     "load": "pellucid.loading",
     "plot_boundary": "pellucid.lab",
     "BaggedMLPClassifier": "pellucid.estimators",
@@ -64,6 +67,7 @@ _LATER = {
     "TabularMLPClassifier": "pellucid.estimators",
     "TabularMLPRegressor": "pellucid.estimators",
     "tune": "pellucid.estimators",
+    "warmup": "pellucid.estimators.warmup",
 }
 
 

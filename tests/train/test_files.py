@@ -175,10 +175,10 @@ def test_newer_schema_and_wrong_kind(tmp_path, monkeypatch):
     path = tmp_path / "a"
     write(path, SMALL, {}, "model")
     refuse(path, "holds a model, expected a checkpoint")
-    monkeypatch.setattr(files, "SCHEMA", 2)
+    monkeypatch.setattr(files, "SCHEMA", files.SCHEMA + 1)
     write(path, SMALL, {}, "checkpoint")
     monkeypatch.undo()
-    refuse(path, r"written by a newer pellucid \(schema 2, known is 1\): upgrade")
+    refuse(path, r"written by a newer pellucid \(schema 3, known is 2\): upgrade")
 
 
 @pytest.fixture(scope="module")

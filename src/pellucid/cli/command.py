@@ -9,12 +9,16 @@ from typing import Annotated
 import typer
 
 from pellucid import __version__
+from pellucid.cli.info import info
 from pellucid.cli.lab import lab
+from pellucid.cli.serve import serve
+from pellucid.cli.warmup import warmup
 
 app = typer.Typer(
     help="Multilayer perceptrons that you can see through.", no_args_is_help=True, rich_markup_mode="rich"
 )
-app.command()(lab)
+for word in (lab, info, warmup, serve):
+    app.command()(word)
 
 
 @app.callback(invoke_without_command=True)

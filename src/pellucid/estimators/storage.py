@@ -21,6 +21,7 @@ from pellucid.data.types import Array, Tree
 from pellucid.errors import PellucidError
 from pellucid.estimators.recipe import scorer
 from pellucid.estimators.stored_classes import CLASSES, UPGRADES
+from pellucid.estimators.summaries import summary_of_estimator
 from pellucid.train import METRICS, Metric, Model
 from pellucid.train.files.container import COUNTS, MAPPING, entry, must_match, read, short, write
 from pellucid.train.files.models import described, rebuilt
@@ -39,7 +40,7 @@ def save_estimator(estimator: BaseEstimator, path: str | os.PathLike[str]) -> No
     """Write a fitted estimator, with all that it needs to predict and to go on learning."""
     writer = Writer()
     data = writer.write(estimator, type(estimator).__name__)
-    write(path, writer.arrays, {"estimator": data}, KIND)
+    write(path, writer.arrays, {"estimator": data}, KIND, summary_of_estimator(estimator).plain())
 
 
 def load_estimator(path: str | os.PathLike[str], custom: Mapping[str, object] | None = None) -> BaseEstimator:

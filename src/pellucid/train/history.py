@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.markup import plural, short, table
-from pellucid.train.files.container import CELL, COUNT, MAPPING, MAPPINGS, TEXTS, among, entry, maybe
+from pellucid.train.files.container import CELL, COUNT, MAPPING, MAPPINGS, NUMBER, TEXTS, among, entry, maybe
 from pellucid.train.history_plot import plot_histories
 from pellucid.train.loop.ending import Ending, described, ending_of_text, restored
 from pellucid.whole_files import write_atomically
@@ -51,6 +51,8 @@ class History:
         the quantities of an epoch, in order
     looks : dict[str, Any] | None
         what an `inspect.Watch` saw, as plain data
+    seconds : float | None
+        how long the run took; None before its end
 
     Examples
     --------
@@ -69,6 +71,7 @@ class History:
     rows: int | None = None
     columns: tuple[str, ...] = ("epoch", "step", "loss", "lr")  # what an epoch has, also before the first one
     looks: dict[str, Any] | None = None  # what an `inspect.Watch` saw, as plain data; `inspect.looks` reads it
+    seconds: float | None = field(default=None, compare=False)  # of another run of the same it is another
 
     def __post_init__(self) -> None:
         if isinstance(self.ending, str):
@@ -154,6 +157,7 @@ class History:
             "columns": list(self.columns),
             "modes": self.modes,
             "epochs": self.epochs,
+            "seconds": self.seconds,
             **({} if self.looks is None else {"looks": plain(self.looks)}),
         }
 
@@ -181,6 +185,7 @@ class History:
             batch_size=entry(data, "batch_size", maybe(COUNT), path, default=None),
             rows=entry(data, "rows", maybe(COUNT), path, default=None),
             columns=tuple(entry(data, "columns", TEXTS, path, default=list(self.columns))),
+            seconds=entry(data, "seconds", maybe(NUMBER), path, default=None),
             looks=entry(data, "looks", maybe(MAPPING), path, default=None),
             modes=self.modes | {name: entry(modes, name, among("min", "max", "?"), path) for name in modes},
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -99,6 +100,7 @@ def fit_lbfgs(
             cost(intermediate_result.x)
         history.epochs.append({"epoch": len(history) + 1, **means})
 
+    begin = time.monotonic()
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
     minimum: Any = scipy.optimize.minimize(
         cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options
@@ -113,5 +115,6 @@ def fit_lbfgs(
     model.params, model.state = population_statistics(model.net, variables, [batch.X])
     kind = EndingKind.CONVERGED if minimum.success else EndingKind.STEPS if minimum.status == 1 else EndingKind.FAILED
     history.ending, history.converged = Ending(kind, str(minimum.message)), bool(minimum.success)
+    history.seconds = time.monotonic() - begin
     model.history = history
     return history

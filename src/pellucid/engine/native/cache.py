@@ -64,7 +64,7 @@ def _obtain(sources: list[str]) -> None:
         else:
             _addresses[source] = address
     if missing:
-        folder = shelf(_signature())
+        folder = kernel_shelf()
         announce(len(missing), None if folder is None else folder.path.parent)
     for source in missing:
         with uninterrupted():
@@ -94,6 +94,16 @@ def _compiled(source: str, name: str) -> int:
     return address
 
 
+def in_use() -> list[str]:
+    """The names of the kernels that this process has in memory."""
+    return sorted(key_of(source) for source in _addresses)
+
+
+def is_stored(name: str) -> bool:
+    """Is the code of a kernel on disk, whole, and nobody else's?"""
+    return _stored(name) is not None
+
+
 def key_of(source: str) -> str:
     return "k" + hashlib.sha256(source.encode()).hexdigest()[:24]
 
@@ -102,7 +112,7 @@ def key_of(source: str) -> str:
 
 
 def _store(source: str, name: str, code: Code) -> None:
-    folder = shelf(_signature())
+    folder = kernel_shelf()
     if folder is not None:
         with suppress(OSError):
             folder.write(f"{name}.py", source.encode())
@@ -112,7 +122,7 @@ def _store(source: str, name: str, code: Code) -> None:
 
 def _stored(name: str) -> Code | None:
     """The code of a kernel from the disk, if it is there, whole, and nobody else's."""
-    folder = shelf(_signature())
+    folder = kernel_shelf()
     try:
         stored = None if folder is None else folder.read(f"{name}.o")
     except UntrustedError as error:
@@ -142,6 +152,11 @@ def shelf(name: str) -> PrivateFolder | None:
     except OSError:
         pass
     return None
+
+
+def kernel_shelf() -> PrivateFolder | None:
+    """The folder of kernels for this version on this processor; None where there is none."""
+    return shelf(_signature())
 
 
 def refuse(error: UntrustedError) -> None:

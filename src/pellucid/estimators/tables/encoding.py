@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -11,7 +12,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from pellucid.data.types import Array
-from pellucid.estimators.tables.layout import Layout
+from pellucid.estimators.tables import columns
+from pellucid.estimators.tables.layout import Layout, moment
 from pellucid.estimators.tables.scaling import SCALERS, fit_scalers
 
 UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -1}
@@ -65,6 +67,26 @@ class Encoding:
             return np.empty((len(next(iter(values.values()))), 0))
         columns = np.column_stack([values[name] for name in self.layout.embedded])
         return np.asarray(self.coder.transform(columns) + 1.0)
+
+    def typical_row(self) -> dict[str, Any]:
+        """A value for each column that is not empty: the median, the first category, the first date."""
+        medians = (
+            {}
+            if self.imputer is None
+            else dict(zip(self.layout.number_names(), self.imputer.statistics_.tolist(), strict=True))
+        )
+        row: dict[str, Any] = {}
+        for name in self.layout.names:
+            match self.layout.kinds[name]:
+                case columns.NUMERIC:
+                    row[name] = medians[name]
+                case columns.BOOLEAN:
+                    row[name] = False
+                case columns.CATEGORY:
+                    row[name] = self.layout.categories[name][0]
+                case columns.TIME:
+                    row[name] = moment(self.layout.dates[name]["start"])
+        return row
 
     def names(self) -> list[str]:
         """What the columns of `rows` are called."""

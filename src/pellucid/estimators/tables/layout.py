@@ -157,6 +157,15 @@ def date_parts(when: Array) -> dict[str, Array]:
     return {name: np.where(missing, np.nan, value) for name, value in parts.items()}
 
 
+def moment(days: float) -> np.datetime64:
+    """So many days after 1970, to the second.
+
+    >>> moment(19783.5)
+    np.datetime64('2024-03-01T12:00:00')
+    """
+    return np.datetime64(round(days * 86_400), "s")
+
+
 def useful_parts(when: Array) -> DateUse:
     """What a column of dates is turned into: always the time elapsed, the rest where it varies.
 

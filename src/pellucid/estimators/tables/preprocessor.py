@@ -26,7 +26,7 @@ from pellucid.estimators.tables.columns import EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
 from pellucid.estimators.tables.scaling import SCALERS
-from pellucid.estimators.tables.text_columns import read_texts, recognise
+from pellucid.estimators.tables.text_columns import TextUse, read_texts, recognise
 from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
@@ -229,7 +229,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X : data frame or array of shape (n, features)
-            rows
+            rows; or a `Table`, which has been read already
 
         Returns
         -------
@@ -238,7 +238,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         check_is_fitted(self, "kinds_")
         who = type(self).__name__
-        table = read_table(without_column(X, groups_column(self)), who)
+        table = X if isinstance(X, Table) else read_table(without_column(X, groups_column(self)), who)
         layout = self._encoding.layout
         if table.named and layout.named:
             absent = [name for name, kind in layout.kinds.items() if name not in set(table.names) and kind != EMPTY]
@@ -304,6 +304,11 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     # what was learned
 
     @property
+    def names_(self) -> list[str]:
+        """Names of the columns in the order of fit."""
+        return self._encoding.layout.names
+
+    @property
     def kinds_(self) -> dict[str, str]:
         """Kinds of the columns by name: "numeric", "boolean", "category", "datetime", or "empty" (left out)."""
         return self._encoding.layout.kinds
@@ -312,6 +317,27 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     def categories_(self) -> dict[str, list[str]]:
         """Categories by name of the column."""
         return self._encoding.layout.categories
+
+    @property
+    def texts_(self) -> dict[str, TextUse]:
+        """How texts that hold dates or numbers are read, by name of the column."""
+        return self._encoding.layout.texts
+
+    def typical_row(self) -> dict[str, Any]:
+        """A value for each column that is not empty: the median, the first category, the first date.
+
+        Returns
+        -------
+        dict[str, Any]
+            by name, in the order of fit: numbers, texts, truth values, `datetime64`
+
+        Examples
+        --------
+        >>> X = np.array([[1.0, "a"], [np.nan, "b"], [3.0, "b"]], dtype=object)
+        >>> TablePreprocessor().fit(X).typical_row()
+        {'x0': 2.0, 'x1': 'a'}
+        """
+        return self._encoding.typical_row()
 
     @property
     def embedding_sizes_(self) -> tuple[int, ...]:

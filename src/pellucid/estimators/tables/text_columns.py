@@ -77,12 +77,19 @@ def read_texts(table: Table, uses: dict[str, TextUse]) -> Table:
     for name, use in uses.items():
         if columns[name].dtype.kind in TEXTS:
             distinct = distinct_texts(columns[name])
-            if use["kind"] == TIME:
-                values = dissect(distinct.texts).moments(use["form"])
-            else:
-                values = parse_numbers(distinct.texts, use["form"], use["currency"])
-            read[name] = _in_rows(name, columns[name], distinct, values, use)
+            read[name] = _in_rows(name, columns[name], distinct, read_values(distinct.texts, use), use)
     return _with_columns(table, read)
+
+
+def read_values(texts: list[str], use: TextUse) -> Array:
+    """Texts as dates or numbers; what cannot be read is missing.   -> (len(texts),)
+
+    >>> read_values(["1,5", "none"], {"kind": NUMERIC, "form": COMMA, "currency": ""})
+    array([1.5, nan])
+    """
+    if use["kind"] == TIME:
+        return dissect(texts).moments(use["form"])
+    return parse_numbers(texts, use["form"], use["currency"])
 
 
 def _in_rows(name: str, column: Array, distinct: Distinct, values: Array, use: TextUse) -> Array:

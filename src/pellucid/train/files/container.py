@@ -6,14 +6,19 @@ and the caller's own metadata. Python's json writes NaN and Infinity there, whic
 string, so the header itself remains strict.
 
 The checksum is that of the whole file with zeros in the checksum's own place: a change of any byte is noticed.
+
+Schema 2 added two parts: `versions`, of what wrote the file, and `summary`, what the caller wants to be known of it
+without its arrays. Files of schema 1 lack them.
 """
 
 import hashlib
 import json
 import os
 import reprlib
+import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +30,40 @@ from pellucid.amounts import Condition, or_none
 from pellucid.errors import CheckpointError as CheckpointError
 from pellucid.whole_files import regular, write_atomically
 
-SCHEMA = 1
+SCHEMA = 2
 ZEROS = "0" * 64
+PART = 2**20
+"""Bytes that are read at once."""
+
+REMEDY = "copy it again from where it was made, use an older one, or train anew"
 SIZES = {"bool": ("",), "int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
 DTYPES = {f"{kind}{bits}": np.dtype(f"{kind}{bits}") for kind, sizes in SIZES.items() for bits in sizes}
 
 
-def write(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: dict[str, Any], kind: str) -> None:
+@dataclass(frozen=True)
+class Frame:
+    """What a file says about itself, beside its arrays."""
+
+    kind: str
+    schema: int
+    names: list[str]
+    metadata: dict[str, Any]
+    versions: dict[str, Any]
+    summary: dict[str, Any]
+    shapes: dict[str, list[int]]
+    size: int  # bytes
+
+
+def write(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, np.ndarray],
+    metadata: dict[str, Any],
+    kind: str,
+    summary: dict[str, Any] | None = None,
+) -> None:
     """Arrays and metadata as one file, which appears at once or not at all.
 
-    Shapes, dtypes and the order of names are kept; equal contents give equal bytes.
+    Shapes, dtypes and the order of names are kept; equal contents give equal bytes. The summary is what `look` shows.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -46,7 +75,9 @@ def write(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metada
     >>> folder.cleanup()
     """
     _check_plain(metadata, "metadata")
-    ours = {"checksum": ZEROS, "schema": SCHEMA, "kind": kind, "names": list(arrays), "metadata": metadata}
+    _check_plain(summary, "summary")
+    ours = {"checksum": ZEROS, "schema": SCHEMA, "kind": kind, "versions": present_versions(), "summary": summary or {}}
+    ours |= {"names": list(arrays), "metadata": metadata}
     tensors = {name: _check_array(name, array) for name, array in arrays.items()}
     try:
         raw = safetensors.numpy.save(tensors, {"pellucid": json.dumps(ours)})
@@ -71,47 +102,97 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, np.ndarray]
 
 def kind_of(path: str | os.PathLike[str]) -> str:
     """What a file holds: "model", "estimator", "checkpoint"."""
-    return _load(Path(path))[2]
+    return look(path).kind
+
+
+def present_versions() -> dict[str, str]:
+    """Of what writes a file."""
+    from pellucid import __version__
+
+    return {"pellucid": __version__, "numpy": np.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
+
+
+def look(path: str | os.PathLike[str]) -> Frame:
+    """What a file says about itself. All of it is read, for the checksum, but in parts: no array is made."""
+    path = Path(path)
+    try:
+        with _opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            start = file.read(8)
+            header = file.read(min(int.from_bytes(start, "little"), size))
+            return _frame(path, start, header, iter(lambda: file.read(PART), b""), size)
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error}") from error
+
+
+def _opened(path: Path) -> Any:
+    if regular(path) is None:  # asked first: to open a pipe is to wait, and a device has no end
+        raise CheckpointError(f"{path} does not exist")
+    return path.open("rb")
 
 
 def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
     try:
-        if regular(path) is None:  # asked first: to open a pipe is to wait, and a device has no end
-            raise CheckpointError(f"{path} does not exist")
-        raw = path.read_bytes()
+        with _opened(path) as file:
+            raw: bytes = file.read()
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error}") from error
-    damaged = f"{path} is damaged: it was cut off or changed since it was written ({len(raw)} bytes); use an older one"
-    if len(raw) < 9:
-        raise CheckpointError(f"{path} is empty" if not raw else damaged)
-    end = 8 + int.from_bytes(raw[:8], "little")
-    if raw[8:9] != b"{":
-        what = " It looks like a pickle, which could run code, and is never opened." if raw[:1] == b"\x80" else ""
+    end = min(8 + int.from_bytes(raw[:8], "little"), len(raw))
+    frame = _frame(path, raw[:8], raw[8:end], [memoryview(raw)[end:]], len(raw))
+    try:
+        tensors = safetensors.numpy.load(raw)  # sizes that the file does not have are refused
+    except MemoryError as error:
+        raise CheckpointError(f"{path} has {len(raw)} bytes, and does not fit into memory") from error
+    except Exception as error:  # whatever a parser meets in bytes that nobody should have written
+        raise _damaged(path, len(raw)) from error
+    names = frame.names
+    if sorted(names) != sorted(tensors) or not {array.dtype.name for array in tensors.values()} <= DTYPES.keys():
+        raise _damaged(path, len(raw))
+    return {name: tensors[name] for name in names}, frame.metadata, frame.kind
+
+
+def _frame(path: Path, start: bytes, header: bytes, rest: Iterable[bytes | memoryview], size: int) -> Frame:
+    """The parts of the header, once the checksum of all bytes is right."""
+    if not header:
+        raise _damaged(path, size) if size else CheckpointError(f"{path} is empty: {REMEDY}")
+    if not header.startswith(b"{"):
+        what = " It looks like a pickle, which could run code, and is never opened." if start[:1] == b"\x80" else ""
         raise CheckpointError(f"{path} was not written by pellucid: it is not a safetensors file.{what}")
     try:
-        header = json.loads(raw[8:end])
-        if "pellucid" not in header.get("__metadata__", {}):
+        parts = json.loads(header)
+        if "pellucid" not in parts.get("__metadata__", {}):
             raise CheckpointError(f"{path} is a safetensors file, but was not written by pellucid")
-        ours = json.loads(header["__metadata__"]["pellucid"])
+        ours = json.loads(parts["__metadata__"]["pellucid"])
         if ours["schema"] > SCHEMA:
             raise CheckpointError(
                 f"{path} was written by a newer pellucid (schema {ours['schema']}, known is {SCHEMA}): upgrade pellucid"
             )
-        zeroed = raw.replace(ours["checksum"].encode(), ZEROS.encode(), 1)
-        if hashlib.blake2b(zeroed, digest_size=32).hexdigest() != ours["checksum"]:
-            raise CheckpointError(damaged)
-        tensors = safetensors.numpy.load(raw)  # sizes that the file does not have are refused
-        names = entry(ours, "names", TEXTS, path)
-        if sorted(names) != sorted(tensors) or not {array.dtype.name for array in tensors.values()} <= DTYPES.keys():
-            raise CheckpointError(damaged)
-        arrays = {name: tensors[name] for name in names}
-        return arrays, entry(ours, "metadata", MAPPING, path), entry(ours, "kind", TEXT, path)
-    except CheckpointError:
+        digest = hashlib.blake2b(start, digest_size=32)
+        digest.update(header.replace(ours["checksum"].encode(), ZEROS.encode(), 1))
+        for part in rest:
+            digest.update(part)
+        if digest.hexdigest() != ours["checksum"]:
+            raise _damaged(path, size)
+        return Frame(
+            entry(ours, "kind", TEXT, path),
+            entry(ours, "schema", COUNT, path),
+            entry(ours, "names", TEXTS, path),
+            entry(ours, "metadata", MAPPING, path),
+            entry(ours, "versions", MAPPING, path, default={}),
+            entry(ours, "summary", MAPPING, path, default={}),
+            {name: entry(one, "shape", COUNTS, path) for name, one in parts.items() if name != "__metadata__"},
+            size,
+        )
+    except (CheckpointError, OSError):
         raise
-    except MemoryError as error:
-        raise CheckpointError(f"{path} has {len(raw)} bytes, and does not fit into memory") from error
     except Exception as error:  # whatever a parser meets in bytes that nobody should have written
-        raise CheckpointError(damaged) from error
+        raise _damaged(path, size) from error
+
+
+def _damaged(path: Path, size: int) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is damaged: it was cut off or changed since it was written ({size} bytes); {REMEDY}"
+    )
 
 
 def _check_array(name: str, array: np.ndarray) -> np.ndarray:

@@ -31,6 +31,7 @@ from pellucid.train.files.container import (
     write,
 )
 from pellucid.train.files.records import describe, restore
+from pellucid.train.files.summary import summary_of
 from pellucid.train.metrics import METRICS
 from pellucid.train.model import Model
 
@@ -39,7 +40,7 @@ KIND = "model"
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model; metrics of one's own are left out (they are not needed to predict)."""
-    write(path, *described(model), KIND)
+    write(path, *described(model), KIND, summary_of(model).plain())
 
 
 def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:

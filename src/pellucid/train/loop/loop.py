@@ -58,7 +58,7 @@ def train(run: Run) -> None:
         run.elapsed = time.monotonic() - begin
         with suppress(Diverged):  # it has been told already
             run.steps.catch_up(run)
-        run.history.ending = run.ending
+        run.history.ending, run.history.seconds = run.ending, run.elapsed
         run.emit("fit_end")
         if run.trouble is not None and run.final is not None and not soundness_of(run, *run.final).predicts:
             run.final = None
