@@ -23,7 +23,8 @@ def _learned(values: Array | None, columns: int, otherwise: float) -> Array:
 
 def _standard(scaler: Any) -> Affine:
     columns = scaler.n_features_in_
-    return _learned(scaler.mean_, columns, 0.0), _learned(scaler.scale_, columns, 1.0)
+    mean = scaler.mean_ if scaler.with_mean else None  # it is learned all the same
+    return _learned(mean, columns, 0.0), _learned(scaler.scale_, columns, 1.0)
 
 
 def _robust(scaler: Any) -> Affine:

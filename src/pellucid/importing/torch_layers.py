@@ -31,8 +31,9 @@ def _layer_norm(module: Any) -> nn.Layer:
 
 def _rms_norm(module: Any) -> nn.Layer:
     _only(module, "normalized_shape", len(module.normalized_shape) == 1)
-    eps = float(np.finfo(np.float32).eps) if module.eps is None else float(module.eps)
-    return nn.RMSNorm(eps, affine=bool(module.elementwise_affine))
+    dtype = np.float32 if module.weight is None else plain(module.weight).dtype
+    eps = np.finfo(dtype).eps if module.eps is None else module.eps
+    return nn.RMSNorm(float(eps), affine=bool(module.elementwise_affine))
 
 
 def _over_features(make: Callable[[], nn.Layer]) -> Callable[[Any], nn.Layer]:

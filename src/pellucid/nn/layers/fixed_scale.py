@@ -63,6 +63,11 @@ class FixedScale(Layer):
         check_features(self, x, center.shape, ctx.path)
         return (x - center) / scale
 
+    def __repr__(self) -> str:
+        if len(self.center) > 4:
+            return f"FixedScale({len(self.center)} features)"
+        return f"FixedScale(center={self.center}, scale={self.scale})"
+
 
 def _numbers(name: str, given: Iterable[float]) -> tuple[float, ...]:
     numbers = tuple(np.asarray(given, np.float64).reshape(-1).tolist())
