@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,11 +22,12 @@ from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import PlainParameters, plain_recipe
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
+from pellucid.estimators.sklearn_callbacks import FitHooks, TakesCallbacks, tears_down
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit, parted
 
 
-class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
+class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: ignore[misc]
     """`fit`, and weights that can be set. The target is the subclasses' affair."""
 
     # for the subclasses
@@ -91,6 +93,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         validation = Validation(X_val, y_val, sample_weight_val, val_rows, dependence_of(X, groups, time))
         return self._fit(X, y, sample_weight, validation, groups_column=column_of_groups(groups))
 
+    @tears_down  # type: ignore[untyped-decorator]
     def _fit(
         self,
         X: ArrayLike,
@@ -105,6 +108,8 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True: call fit, or leave it out")
+        epochs = 0 if not self.stochastic else 1 if incremental else int(self.max_iter)
+        hooks = FitHooks(self, X, y, sample_weight, "partial_fit" if incremental else "fit", epochs)
         before = self.fitted if self.__sklearn_is_fitted__() and (self.warm_start or incremental) else None
         columns = copy.copy(self)
         note_groups(columns, groups_column, reset=before is None)
@@ -120,9 +125,11 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         rows, held = self._parts(samples, validation or Validation(), target, columns)
         goes_on = before is not None and (incremental or not recipe.compat.forgets)
         dependence = None if validation is None else validation.dependence
+        recipe = replace(recipe, callbacks=[*recipe.callbacks, *hooks.per_epoch(start, columns)])
         fitted = fit(recipe, rows, held, start, rng, dependence=dependence, goes_on=goes_on, incremental=incremental)
         self.__dict__.pop("_first_weights", None)
         self.with_fitted(fitted, columns)
+        hooks.end()
         told(self, self.verbose and not incremental)
         return self
 

@@ -76,7 +76,7 @@ def _must_fit(network: nn.Network, features: Features) -> None:
     wanted = {name: one.shape for name, one in network.net.parameters(features).items()}
     wanted |= {name: np.shape(one) for name, one in network.net.state(features).items()}
     shapes = {name: np.shape(array) for name, array in (network.params | network.state).items()}
-    for name in wanted.keys() | shapes.keys():
+    for name in (*wanted, *shapes):
         if wanted.get(name) != shapes.get(name):
             raise ValueError(
                 f"{name} has the shape {wanted.get(name)} in the network, but the array that came for it "
