@@ -1,5 +1,7 @@
 """from_onnx: chains of operators as layers, activations known by their values."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -38,12 +40,13 @@ def model(nodes, opset=20, outputs=("y",), inputs=("X",), **stored):
 def reference(proto, rows=X):
     from onnx.reference import ReferenceEvaluator
 
-    return ReferenceEvaluator(proto).run(["y"], {"X": rows})[0]
+    evaluator: Any = ReferenceEvaluator(proto)
+    return evaluator.run(["y"], {"X": rows})[0]
 
 
 def between(*nodes, **stored):
     """A hidden layer of six units, some nodes from h to a, and three outputs."""
-    ends = ("Gemm", "X W1 b1", "h", {}), ("Gemm", "a W2 b2", "y", {})
+    ends: tuple = ("Gemm", "X W1 b1", "h", {}), ("Gemm", "a W2 b2", "y", {})
     return model([ends[0], *nodes, ends[1]], W1=W1, b1=b1, W2=W2, b2=b2, **stored)
 
 
@@ -183,5 +186,5 @@ def test_outputs_are_chosen_by_name():
     assert_allclose(from_onnx(proto, output="z").predict(X), np.maximum(X @ W1 + b1, 0), rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="outputs y, z, not 'w'"):
         from_onnx(proto, output="w")
-    with pytest.raises(TypeError, match="takes a path, bytes or an onnx.ModelProto, got int"):
+    with pytest.raises(TypeError, match=r"takes a path, bytes or an onnx\.ModelProto, got int"):
         from_onnx(3)

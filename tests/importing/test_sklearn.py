@@ -118,7 +118,9 @@ def test_single_precision_stays():
     assert_allclose(ours.predict_proba(digits), theirs.predict_proba(digits.astype(np.float32)), atol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{"solver": "adam"}, {"solver": "sgd"}, {"solver": "sgd", "momentum": 0.5}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"solver": "adam"}, {"solver": "sgd"}, {"solver": "sgd", "momentum": 0.5}], ids=str
+)
 def test_training_goes_on_as_it_would_have_there(settings):
     """Moments, velocities and corrections of its optimizer are carried over: the next epochs have the same weights."""
     theirs = fitted(MLPClassifier, y, [StandardScaler()], batch_size=50, shuffle=False, alpha=0.0, **settings)

@@ -78,7 +78,7 @@ def test_what_is_no_network():
 
 # with PyTorch
 
-SETTINGS = {
+SETTINGS: dict[str, list[dict]] = {
     "BatchNorm1d": [{}, {"momentum": None}, {"affine": False}],
     "LayerNorm": [{}, {"elementwise_affine": False}, {"bias": False}],
     "RMSNorm": [{}, {"eps": 0.01}],
@@ -134,7 +134,7 @@ def test_images_behind_flatten():
 def test_errors_of_modules():
     torch = pytest.importorskip("torch")
 
-    class Net(torch.nn.Module):
+    class Net(torch.nn.Module):  # type: ignore[name-defined]
         def __init__(self):
             super().__init__()
             self.first = torch.nn.Linear(3, 2)

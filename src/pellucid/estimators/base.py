@@ -93,7 +93,7 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
         validation = Validation(X_val, y_val, sample_weight_val, val_rows, dependence_of(X, groups, time))
         return self._fit(X, y, sample_weight, validation, groups_column=column_of_groups(groups))
 
-    @tears_down  # type: ignore[untyped-decorator]
+    @tears_down
     def _fit(
         self,
         X: ArrayLike,

@@ -17,16 +17,23 @@ from pellucid.train import Callback, Run
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
-    from sklearn.callback import CallbackSupportMixin as TakesCallbacks
-    from sklearn.callback import with_callbacks as tears_down
-except ImportError:  # scikit-learn before 1.9
+    from sklearn import callback as theirs
+except ImportError:  # before 1.9
+    theirs = None
 
-    class TakesCallbacks:  # type: ignore[no-redef]
-        """There are no such callbacks to take."""
 
-    def tears_down(method: Method) -> Method:
-        """The method as it is."""
-        return method
+class NoCallbacks:
+    """There are none to take."""
+
+
+TakesCallbacks: Any = NoCallbacks if theirs is None else theirs.CallbackSupportMixin
+"""Gives an estimator `set_callbacks`, where there is such a thing."""
+
+
+def tears_down(method: Method) -> Method:
+    """A method that fits, at whose end callbacks are told that it is over, however it ends."""
+    managed: Method = method if theirs is None else theirs.with_callbacks(method)
+    return managed
 
 
 class FitHooks:

@@ -25,9 +25,9 @@ ENDINGS = {
 
 def precision(arrays: Sequence[Array], asked: Any = None) -> np.dtype[np.floating]:
     """The precision that is asked for, else that of the arrays: float64 where one is, or float32."""
-    if asked is not None:
-        return np.dtype(asked)
-    return np.dtype(np.float64 if any(array.dtype == np.float64 for array in arrays) else np.float32)
+    usual = np.float64 if any(array.dtype == np.float64 for array in arrays) else np.float32
+    dtype: np.dtype[np.floating] = np.dtype(usual if asked is None else asked)
+    return dtype
 
 
 def model_of(

@@ -15,8 +15,11 @@ PASSING = frozenset({"Identity", "Cast", "ZipMap", "Dropout"})
 """Operators that hand numbers on, as far as a prediction is concerned."""
 
 ELEMENTWISE = frozenset(
-    "Abs Add Celu Clip Div Elu Erf Exp Gelu HardSigmoid HardSwish LeakyRelu Log Max Min Mish Mul Neg Pow Reciprocal "
-    "Relu Selu Sigmoid Softplus Softsign Sqrt Sub Tanh Where Greater Less".split()
+    {
+        *("Abs", "Add", "Celu", "Clip", "Div", "Elu", "Erf", "Exp", "Gelu", "Greater", "HardSigmoid", "HardSwish"),
+        *("LeakyRelu", "Less", "Log", "Max", "Min", "Mish", "Mul", "Neg", "Pow", "Reciprocal", "Relu", "Selu"),
+        *("Sigmoid", "Softplus", "Softsign", "Sqrt", "Sub", "Tanh", "Where"),
+    }
 )
 """Operators that an activation may be made of."""
 
@@ -89,7 +92,7 @@ class OnnxGraph:
             if asked not in names:
                 raise ValueError(f"from_onnx: the file has the outputs {', '.join(names)}, not {asked!r}")
             return asked
-        numbers = [
+        numbers: list[str] = [
             one.name
             for one in self.graph.output
             if not one.type.HasField("tensor_type")

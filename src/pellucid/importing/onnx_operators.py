@@ -196,9 +196,9 @@ def _values(graph: OnnxGraph, nodes: list[Any], source: str) -> Array:
     result = nodes[-1].output[0]
     stored = {name: graph.constants[name] for node in nodes for name in node.input if name in graph.constants}
     feeds = {name: value.astype(np.float32) if value.dtype.kind == "f" else value for name, value in stored.items()}
-    model = graph.model(nodes, [source, *feeds], [result])
+    evaluator: Any = ReferenceEvaluator(graph.model(nodes, [source, *feeds], [result]))
     with np.errstate(all="ignore"):
-        return np.asarray(ReferenceEvaluator(model).run([result], {source: POINTS, **feeds})[0])
+        return np.asarray(evaluator.run([result], {source: POINTS, **feeds})[0])
 
 
 def _recognised(values: Array) -> nn.Activation | None:

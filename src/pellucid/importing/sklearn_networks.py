@@ -47,7 +47,7 @@ def from_sklearn(estimator: Any) -> MLPClassifier | MLPRegressor:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X = np.random.default_rng(0).normal(5.0, 2.0, size=(100, 3))
-    >>> pipeline = make_pipeline(StandardScaler(), Theirs(hidden_layer_sizes=8, tol=0.1, random_state=0))
+    >>> pipeline = make_pipeline(StandardScaler(), Theirs(hidden_layer_sizes=8, solver="lbfgs", tol=0.1))
     >>> ours = from_sklearn(pipeline.fit(X, X[:, 0] * X[:, 1]))
     >>> bool(np.allclose(ours.predict(X), pipeline.predict(X), rtol=0, atol=1e-10))
     True

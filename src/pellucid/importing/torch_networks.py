@@ -83,9 +83,7 @@ def from_torch(
         made = [(where, layer_of(module, where)) for where, module in modules]
         parts = [_part(name, layer, own[where], where) for name, where, layer in _with_names(made)]
     every = [array for part in parts for array in part.params.values()]
-    return model_of(
-        parts, shape, loss=loss, optimizer=optimizer, metrics=metrics, dtype=precision(every, dtype)
-    )
+    return model_of(parts, shape, loss=loss, optimizer=optimizer, metrics=metrics, dtype=precision(every, dtype))
 
 
 def _part(name: str, layer: nn.Layer, theirs: Mapping[str, Array], where: str) -> Part:
@@ -154,9 +152,7 @@ def _ours(network: nn.Layer, where: str = "") -> list[tuple[str, nn.Layer]]:
     """The layers of a Sequential in their order, nested ones opened."""
     if not isinstance(network, nn.Sequential):
         return [(where or "layer", network)]
-    return [
-        pair for name, child in network.children for pair in _ours(child, f"{where}.{name}" if where else name)
-    ]
+    return [pair for name, child in network.children for pair in _ours(child, f"{where}.{name}" if where else name)]
 
 
 def _groups(arrays: Arrays) -> list[tuple[str, Arrays]]:
