@@ -6,15 +6,12 @@ An estimator without any pays nothing for them. With older versions there is no 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from pellucid.data.types import ArrayLike
 from pellucid.estimators.fitted import Fitted
 from pellucid.train import Callback, Run
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
     from sklearn import callback as theirs
@@ -30,17 +27,13 @@ TakesCallbacks: Any = NoCallbacks if theirs is None else theirs.CallbackSupportM
 """Gives an estimator `set_callbacks`, where there is such a thing."""
 
 
-def tears_down(method: Method) -> Method:
-    """A method that fits, at whose end callbacks are told that it is over, however it ends."""
-    managed: Method = method if theirs is None else theirs.with_callbacks(method)
-    return managed
-
-
 class FitHooks:
-    """One fit, as scikit-learn's callbacks see it: a task with a task for each epoch.
+    """One fit, as scikit-learn's callbacks see it: a task with a task for each epoch. For a `with` around the fit.
 
     `epochs` is how many there may be at most, 0 where nobody counts (L-BFGS).
     """
+
+    task: Any = None
 
     def __init__(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike, name: str, epochs: int
@@ -51,10 +44,23 @@ class FitHooks:
             "y": y,
             "metadata": None if sample_weight is None else {"sample_weight": sample_weight},
         }
-        begin = getattr(estimator, "_init_callback_context", None)  # its documented way in
-        self.task: Any = None if begin is None else begin(task_name=name, max_subtasks=epochs)
-        if self.task is not None:
-            self.task.call_on_fit_task_begin(estimator=estimator, **self.rows)
+        self.about = {"task_name": name, "max_subtasks": epochs}
+
+    def __enter__(self) -> Self:
+        begin = getattr(self.estimator, "_init_callback_context", None)  # its documented way in
+        if begin is not None:
+            try:
+                self.task = begin(**self.about)
+                self.task.call_on_fit_task_begin(estimator=self.estimator, **self.rows)
+            except BaseException:
+                self.__exit__()
+                raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Callbacks are told that it is over, however it ended."""
+        if theirs is not None:  # not around the fit itself: warnings are to point at the line of the user's
+            theirs.with_callbacks(lambda estimator: None)(self.estimator)
 
     def per_epoch(self, start: Fitted, columns: object) -> list[Callback]:
         """What a training must call after each epoch: nothing, where nobody listens."""

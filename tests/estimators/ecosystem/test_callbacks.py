@@ -89,6 +89,13 @@ def test_a_fit_that_fails_is_torn_down():
     assert not [name for name in vars(clf) if "callback" in name and name not in ("callbacks", "_skl_callbacks")]
 
 
+def test_warnings_point_at_the_line_of_the_user():
+    clf = MLPClassifier((4,), max_iter=2).set_callbacks(Recorder())
+    with pytest.warns(UserWarning, match="hasn't converged") as caught:
+        clf.fit(X, y)
+    assert caught[0].filename == __file__
+
+
 def test_scores_of_every_epoch_by_scikit_learns_own():
     monitor = callback.ScoringMonitor(scoring="accuracy")
     clf = MLPClassifier((16,), max_iter=6, learning_rate_init=0.02, random_state=0).set_callbacks(monitor).fit(X, y)

@@ -30,7 +30,8 @@ class FixedScale(Layer):
 
     Examples
     --------
-    >>> FixedScale(center=(10.0, 0.0), scale=(2.0, 0.5)).predict({}, np.array([[12.0, 1.0]]))
+    >>> layer = FixedScale(center=(10.0, 0.0), scale=(2.0, 0.5))
+    >>> layer.predict({}, np.array([[12.0, 1.0]]), layer.initialize(2).state)
     array([[1., 2.]])
     """
 
