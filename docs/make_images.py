@@ -58,7 +58,7 @@ def rooms() -> str:
     boxes = [
         ("cli", "what people start"),
         ("demo · serve", "the main job, shown · the prediction service"),
-        ("lab · loading", "the lectures' experiments · one door for files"),
+        ("lab · loading · importing", "the lectures' experiments · one door for files · networks from elsewhere"),
         ("report", "what happened, on one page"),
         ("estimators", "the scikit-learn face: MLPs, tables, ensembles, search"),
         ("inspect", "taps, statistics, findings, a step written out"),

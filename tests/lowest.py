@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("symbolic", "optuna", "plot", "serve", "test")
+EXTRAS = ("symbolic", "optuna", "plot", "onnx", "serve", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
 COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
@@ -30,6 +30,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "estimators/test_parity.py",
         "estimators/test_storage.py",
         "report/test_numbers.py",
+        "estimators/ecosystem/test_html.py",
+        "importing/test_sklearn.py",
     ),
     "pandas": ("estimators/test_tables.py", "test_datasets.py"),
     "threadpoolctl": ("train/test_native.py", "train/test_side_by_side.py"),
@@ -52,6 +54,9 @@ CASES: dict[str, tuple[str, ...]] = {
     "mpmath": ("engine/native/test_vectormath.py",),
     "polars": ("estimators/test_tables.py",),
     "tensorboard": ("train/test_tensorboard.py",),
+    "onnx": ("importing/test_onnx.py",),
+    "shap": ("estimators/ecosystem/test_explanations.py",),
+    "skops": ("estimators/ecosystem/test_files_of_others.py",),
 }
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import pellucid
 import pellucid.estimators
+import pellucid.importing
 import pellucid.nn
 import pellucid.optim
 import pellucid.train
@@ -69,6 +70,7 @@ def public_names():
 
 ROOMS = {
     "estimators": pellucid.estimators,
+    "importing": pellucid.importing,
     "inspect": pellucid.inspect,
     "lab": pellucid.lab,
     "nn": pellucid.nn,

@@ -1,8 +1,12 @@
-"""Records: frozen dataclasses that describe a layer, a loss, a rule. What one is made of is checked when it is made."""
+"""Records: frozen dataclasses that describe a layer, a loss, a rule. What one is made of is checked when it is made.
+
+And kinds: enumerations that a record may hold, in files of others too.
+"""
 
 from __future__ import annotations
 
 import inspect
+from enum import Enum
 from typing import Any, Self
 
 REMEDY = "write @dataclass(frozen=True) above the class (from dataclasses import dataclass)"
@@ -39,3 +43,16 @@ def _refuse_plain(cls: type) -> None:
                 f"{part.__name__} declares {', '.join(added)}, but is not a dataclass itself, so that they are no "
                 f"fields: {REMEDY}"
             )
+
+
+class Kind(Enum):
+    """An enumeration whose members are made again by their value: skops restores objects in no other way.
+
+    >>> class Colour(Kind):
+    ...     RED = "red"
+    >>> Colour.RED.__reduce__() == (Colour, ("red",))
+    True
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.value,)

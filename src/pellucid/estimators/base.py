@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,11 +22,12 @@ from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import PlainParameters, plain_recipe
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
+from pellucid.estimators.sklearn_callbacks import FitHooks, TakesCallbacks
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit, parted
 
 
-class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
+class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: ignore[misc]
     """`fit`, and weights that can be set. The target is the subclasses' affair."""
 
     # for the subclasses
@@ -105,25 +107,31 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         if incremental and self.early_stopping:
             raise ValueError("partial_fit does not support early_stopping=True: call fit, or leave it out")
-        before = self.fitted if self.__sklearn_is_fitted__() and (self.warm_start or incremental) else None
-        columns = copy.copy(self)
-        note_groups(columns, groups_column, reset=before is None)
-        matrix, labels = self._checked(columns, X, y, reset=before is None)
-        target = self._target(labels, None if before is None else before.target, part=incremental, classes=classes)
-        weights = self._weights(target, matrix, labels, sample_weight, part=incremental)
-        recipe = plain_recipe(self, target, matrix.dtype)
-        rng = check_random_state(self.random_state)
-        start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
-        for name, arrays in vars(self).get("_first_weights", {}).items():
-            put_layers(start, name, arrays)
-        samples = Samples(matrix, target.encode(labels), weights)
-        rows, held = self._parts(samples, validation or Validation(), target, columns)
-        goes_on = before is not None and (incremental or not recipe.compat.forgets)
-        dependence = None if validation is None else validation.dependence
-        fitted = fit(recipe, rows, held, start, rng, dependence=dependence, goes_on=goes_on, incremental=incremental)
-        self.__dict__.pop("_first_weights", None)
-        self.with_fitted(fitted, columns)
-        told(self, self.verbose and not incremental)
+        epochs = 0 if not self.stochastic else 1 if incremental else int(self.max_iter)
+        with FitHooks(self, X, y, sample_weight, "partial_fit" if incremental else "fit", epochs) as hooks:
+            before = self.fitted if self.__sklearn_is_fitted__() and (self.warm_start or incremental) else None
+            columns = copy.copy(self)
+            note_groups(columns, groups_column, reset=before is None)
+            matrix, labels = self._checked(columns, X, y, reset=before is None)
+            target = self._target(labels, None if before is None else before.target, part=incremental, classes=classes)
+            weights = self._weights(target, matrix, labels, sample_weight, part=incremental)
+            recipe = plain_recipe(self, target, matrix.dtype)
+            rng = check_random_state(self.random_state)
+            start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
+            for name, arrays in vars(self).get("_first_weights", {}).items():
+                put_layers(start, name, arrays)
+            samples = Samples(matrix, target.encode(labels), weights)
+            rows, held = self._parts(samples, validation or Validation(), target, columns)
+            goes_on = before is not None and (incremental or not recipe.compat.forgets)
+            dependence = None if validation is None else validation.dependence
+            recipe = replace(recipe, callbacks=[*recipe.callbacks, *hooks.per_epoch(start, columns)])
+            fitted = fit(
+                recipe, rows, held, start, rng, dependence=dependence, goes_on=goes_on, incremental=incremental
+            )
+            self.__dict__.pop("_first_weights", None)
+            self.with_fitted(fitted, columns)
+            hooks.end()
+            told(self, self.verbose and not incremental)
         return self
 
     def _weights(self, target: Target, X: Matrix, y: Array, sample_weight: ArrayLike, *, part: bool) -> Array | None:

@@ -206,6 +206,8 @@ def network_of(
         members=settings.members,
     )
     ahead: list[tuple[str, nn.Layer]] = []
+    if settings.fixed_scale is not None:
+        ahead.append(("input.fixed_scale", settings.fixed_scale))
     if settings.embeddings:
         ahead.append(("input.embed", nn.Embed(tuple(settings.embeddings), _plain(settings.embedding_dim))))
     if settings.piecewise:

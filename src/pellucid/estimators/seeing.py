@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from sklearn.utils import estimator_html_repr
 
 from pellucid.data.samples import Samples
 from pellucid.data.sparse import dense
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.estimators.fitted import Fitted
+from pellucid.markup import plural
 from pellucid.train import Model
 
 if TYPE_CHECKING:
@@ -37,6 +39,17 @@ _SEEN: WeakKeyDictionary[Model, SeenRows] = WeakKeyDictionary()
 def remember(model: Model, rows: Samples, held: Samples | None) -> None:
     """Keep some rows for as long as the model lives: evenly taken, in their order."""
     _SEEN[model] = SeenRows(_some(rows), None if held is None else _some(held))
+
+
+_FOUND: WeakKeyDictionary[Model, Diagnosis] = WeakKeyDictionary()
+"""The last diagnosis of each model, for as long as it lives."""
+
+
+def noted(model: Model, diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis; its words are kept for the notebook. Repairs and figures are not: they hold on to rows."""
+    words = (replace(finding, repair=None, figure=None) for finding in diagnosis)
+    _FOUND[model] = type(diagnosis)(words, diagnosis.about)
+    return diagnosis
 
 
 def _some(rows: Samples) -> Samples:
@@ -155,9 +168,10 @@ class Sees:
         """
         from pellucid.inspect import diagnose
 
+        model = self.fitted.model
         if X is not None:
-            return diagnose(self, X, y, validation=validation)
-        seen = _SEEN.get(self.fitted.model)
+            return noted(model, diagnose(self, X, y, validation=validation))
+        seen = _SEEN.get(model)
         if seen is None:
             raise ValueError(
                 f"{type(self).__name__}.diagnose() has no rows to look at: they are kept in memory after fit alone, "
@@ -167,7 +181,17 @@ class Sees:
         if validation is not None:
             others = self.inspected(*validation)
             held = (others.X, others.y)
-        return diagnose(Encoded(self), seen.rows.X, seen.rows.target, validation=held)
+        return noted(model, diagnose(Encoded(self), seen.rows.X, seen.rows.target, validation=held))
+
+    def _html_repr(self) -> str:
+        """scikit-learn's picture of an estimator, and the findings of a diagnosis below it, where one was made."""
+        page: str = estimator_html_repr(self)
+        fitted: Fitted | None = vars(self).get("_fitted")
+        diagnosis = None if fitted is None else _FOUND.get(fitted.model)
+        if diagnosis is None:
+            return page
+        title = f"<summary>diagnose(): {plural(len(diagnosis), 'finding')}</summary>"
+        return f"{page}<details open>{title}{diagnosis._repr_html_()}</details>"
 
 
 def told(estimator: Sees, verbose: object) -> None:

@@ -43,6 +43,11 @@ class NetworkSettings(Parameters, BaseEstimator):  # type: ignore[misc]
     bias: Initialiser | None = parameter(default=None, doc="what biases start with")
     output_bias: Initialiser | None = parameter(default=None, doc="what those of the last layer start with")
     scaling: str = parameter(default="standard", doc='"standard", or "ntk" for the neural-tangent parametrisation')
+    fixed_scale: nn.FixedScale | None = parameter(
+        default=None,
+        condition=or_none(an(nn.FixedScale, "nn.FixedScale(center, scale)")),
+        doc="subtract and divide features by these numbers, which training leaves alone: a scaler inside the network",
+    )
     input_scale: bool = parameter(default=False, condition=YES_NO, doc="put a learned factor on every feature")
     embeddings: Sequence[int] = parameter(
         default=(),

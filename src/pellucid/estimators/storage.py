@@ -29,6 +29,9 @@ from pellucid.train.files.records import ConfigError, describe, restore
 from pellucid.train.model import Progress
 
 KIND = "estimator"
+CALLBACKS = ("callbacks", "_skl_callbacks")
+"""Attributes that are not stored: callbacks of ours, and of scikit-learn."""
+
 DTYPE = re.compile(r"[<>=|]?(O8?|[biufUS]\d{1,10}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 
 
@@ -125,7 +128,7 @@ class Writer:
             case np.random.RandomState() | np.random.Generator():
                 return None
         if CLASSES.get(name) is type(value):
-            attributes = {key: one for key, one in vars(value).items() if key != "callbacks"}  # these are not stored
+            attributes = {key: one for key, one in vars(value).items() if key not in CALLBACKS}
             state = {key: self.write(one, f"{where}.{key}") for key, one in attributes.items()}
             return {"object": name, "state": state}
         try:

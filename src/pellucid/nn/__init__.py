@@ -58,6 +58,7 @@ from pellucid.nn.layers.dense import Dense as Dense
 from pellucid.nn.layers.dense import Maxout as Maxout
 from pellucid.nn.layers.dense import Scale as Scale
 from pellucid.nn.layers.embedding import Embed as Embed
+from pellucid.nn.layers.fixed_scale import FixedScale as FixedScale
 from pellucid.nn.layers.layer import Layer as Layer
 from pellucid.nn.layers.layer import Parameter as Parameter
 from pellucid.nn.layers.layer import Variables as Variables

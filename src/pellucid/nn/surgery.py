@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,9 @@ class Network(NamedTuple):
         return f"Network({outline(self.net)}; params: {counted(self.params)}; state: {counted(self.state)})"
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
+    """A layer of a chain, with its own arrays."""
+
     name: str
     layer: Layer
     params: dict[str, Any]
@@ -73,14 +76,14 @@ def collapse(net: Layer, params: Params, state: Params | None = None) -> Network
     ['dense1']
     """
     parts = [p for p in _parts(net, params, state or {}) if not _is_identity(p.layer)]
-    merged: list[_Part] = []
+    merged: list[Part] = []
     for part in parts:
         if merged and isinstance(part.layer, Dense) and isinstance(merged[-1].layer, Dense):
             (W1, b1), (W2, b2) = _affine(merged[-1]), _affine(part)
             merged[-1] = _dense(merged[-1].name, W1 @ W2, b1 @ W2 + b2)
         else:
             merged.append(part)
-    return _joined(merged)
+    return joined(merged)
 
 
 def fold_batchnorm(net: Layer, params: Params, state: Params) -> Network:
@@ -112,7 +115,7 @@ def fold_batchnorm(net: Layer, params: Params, state: Params) -> Network:
     ['hidden1', 'hidden1.activation', 'output']
     """
     parts = list(_parts(net, params, state))
-    folded: list[_Part] = []
+    folded: list[Part] = []
     pending: tuple[Any, Any] | None = None
     for i, part in enumerate(parts):
         if isinstance(part.layer, BatchNorm):
@@ -128,14 +131,14 @@ def fold_batchnorm(net: Layer, params: Params, state: Params) -> Network:
             (a, c), (W, b) = pending, _affine(part)
             part, pending = _dense(part.name, a[:, None] * W, b + c @ W), None
         folded.append(part)
-    return _joined(folded)
+    return joined(folded)
 
 
-def _parts(net: Layer, params: Params, state: Params, prefix: str = "") -> list[_Part]:
+def _parts(net: Layer, params: Params, state: Params, prefix: str = "") -> list[Part]:
     """The layers one after the other, nested Sequentials opened."""
     if not isinstance(net, Sequential):
-        return [_Part(prefix or "layer", net, dict(params), dict(state))]
-    parts: list[_Part] = []
+        return [Part(prefix or "layer", net, dict(params), dict(state))]
+    parts: list[Part] = []
     own = [name for name, _ in net.parts]
     for name, layer in net.parts:
         # "hidden1" does not own the arrays of its neighbour "hidden1.norm"
@@ -145,7 +148,9 @@ def _parts(net: Layer, params: Params, state: Params, prefix: str = "") -> list[
     return parts
 
 
-def _joined(parts: list[_Part]) -> Network:
+def joined(parts: Iterable[Part]) -> Network:
+    """The network of these layers, one after the other."""
+    parts = list(parts)
     net = Sequential(*((part.name, part.layer) for part in parts))
     params = {f"{part.name}.{key}": value for part in parts for key, value in part.params.items()}
     state = {f"{part.name}.{key}": value for part in parts for key, value in part.state.items()}
@@ -156,18 +161,18 @@ def _is_identity(layer: Layer) -> bool:
     return isinstance(layer, Activate) and layer.activation is ACTIVATIONS["identity"]
 
 
-def _affine(part: _Part) -> tuple[Any, Any]:
+def _affine(part: Part) -> tuple[Any, Any]:
     """Weight and bias of a Dense layer as it acts."""
     assert isinstance(part.layer, Dense)
     W = effective_weight(part.layer, part.params["weight"])
     return W, part.params.get("bias", np.zeros(W.shape[1], W.dtype))
 
 
-def _dense(name: str, W: Any, b: Any) -> _Part:
-    return _Part(name, Dense(int(W.shape[1])), {"weight": W, "bias": b}, {})
+def _dense(name: str, W: Any, b: Any) -> Part:
+    return Part(name, Dense(int(W.shape[1])), {"weight": W, "bias": b}, {})
 
 
-def _per_unit(part: _Part) -> tuple[Any, Any]:
+def _per_unit(part: Part) -> tuple[Any, Any]:
     """The factors and shifts of a BatchNorm at prediction, read off the layer itself: c = f(0), a = f(1) - f(0)."""
     zero = np.zeros((1, len(part.state["mean"])), part.state["mean"].dtype)
     c, one = (part.layer.predict(part.params, x, part.state)[0] for x in (zero, zero + 1))

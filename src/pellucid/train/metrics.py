@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from pellucid.nn.losses.classes import Multilabel
 from pellucid.nn.losses.link import LinkKind
 from pellucid.nn.losses.loss import Loss, Own
 from pellucid.nn.losses.sums import Around
+from pellucid.records import Kind
 from pellucid.train.temperature import calibrated_log_loss
 
 
-class Needs(Enum):
+class Needs(Kind):
     """What a metric is for."""
 
     ANY = "any loss"
@@ -148,15 +148,16 @@ def classes(loss: Loss, scores: Any) -> Any:
     return labels[:, 0] if labels.shape[1] == 1 else labels
 
 
-def _sk(name: str) -> Callable[..., float]:
+@dataclass(frozen=True)
+class SklearnMetric:
     """A function of sklearn.metrics, imported when it is first called."""
 
-    def call(y: Any, p: Any, **options: Any) -> float:
+    name: str
+
+    def __call__(self, y: Any, p: Any, **options: Any) -> float:
         import sklearn.metrics
 
-        return float(getattr(sklearn.metrics, name)(y, p, **options))
-
-    return call
+        return float(getattr(sklearn.metrics, self.name)(y, p, **options))
 
 
 def _rmse(y: Any, p: Any, sample_weight: Any = None) -> float:
@@ -172,7 +173,7 @@ def _accuracy(y: Any, p: Any, sample_weight: Any = None) -> float:
 
 def _f1(y: Any, p: Any, **options: Any) -> float:
     binary = np.ndim(p) == 1 and set(np.unique(np.concatenate([y, p])).tolist()) <= {0, 1, -1}
-    return _sk("f1_score")(y, p, average="binary" if binary else "macro", zero_division=0, **options)
+    return SklearnMetric("f1_score")(y, p, average="binary" if binary else "macro", zero_division=0, **options)
 
 
 def _positive(y: Any, p: Any) -> Any:
@@ -183,11 +184,11 @@ def _positive(y: Any, p: Any) -> Any:
 def _auc(y: Any, p: Any, **options: Any) -> float:
     p = _positive(y, p)
     more = {"multi_class": "ovr", "labels": np.arange(p.shape[1])} if np.ndim(p) == 2 and np.ndim(y) == 1 else {}
-    return _sk("roc_auc_score")(y, p, **more, **options)
+    return SklearnMetric("roc_auc_score")(y, p, **more, **options)
 
 
 def _precision(y: Any, p: Any, **options: Any) -> float:
-    return _sk("average_precision_score")(y, _positive(y, p), **options)
+    return SklearnMetric("average_precision_score")(y, _positive(y, p), **options)
 
 
 ROOMS = {
@@ -202,15 +203,15 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("accuracy", _accuracy, "classes", needs=Needs.CLASSES),
-        Metric("balanced_accuracy", _sk("balanced_accuracy_score"), "classes", needs=Needs.LABEL),
+        Metric("balanced_accuracy", SklearnMetric("balanced_accuracy_score"), "classes", needs=Needs.LABEL),
         Metric("f1", _f1, "classes", needs=Needs.CLASSES),
         Metric("roc_auc", _auc, needs=Needs.CLASSES),
         Metric("average_precision", _precision, needs=Needs.CLASSES),
         Metric("calibrated_log_loss", calibrated_log_loss, "scores", "min", Needs.PROBABILITIES),
-        Metric("mse", _sk("mean_squared_error"), mode="min", needs=Needs.NUMBERS),
+        Metric("mse", SklearnMetric("mean_squared_error"), mode="min", needs=Needs.NUMBERS),
         Metric("rmse", _rmse, mode="min", needs=Needs.NUMBERS),
-        Metric("mae", _sk("mean_absolute_error"), mode="min", needs=Needs.NUMBERS),
-        Metric("r2", _sk("r2_score"), needs=Needs.NUMBERS),
+        Metric("mae", SklearnMetric("mean_absolute_error"), mode="min", needs=Needs.NUMBERS),
+        Metric("r2", SklearnMetric("r2_score"), needs=Needs.NUMBERS),
     )
 }
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
+from pellucid.records import Kind
 from pellucid.train.files.container import TEXT, among, entry
 
 INTERRUPTED = "interrupted by the user (Ctrl-C)"
 
 
-class EndingKind(Enum):
+class EndingKind(Kind):
     """What ended a run; the values are the words in files."""
 
     EPOCHS = "epochs"  # all epochs done
