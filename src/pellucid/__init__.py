@@ -67,7 +67,7 @@ _LATER = {
 }
 
 
-_ROOMS = ("inspect", "lab", "nn", "optim", "report", "train")
+_ROOMS = ("export", "inspect", "lab", "nn", "optim", "report", "train")
 
 
 def __getattr__(name: str) -> Any:

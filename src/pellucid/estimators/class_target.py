@@ -111,7 +111,8 @@ class ClassTarget(Target):
             return (decision > 0).astype(int)
         if self.two:
             return np.minimum(decision > 0, len(self.classes) - 1).astype(int)
-        return np.argmax(decision, axis=1)
+        best: Array = np.argmax(decision, axis=1)
+        return best
 
     def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
         """Accuracy; of several labels the share of rows that have all of them right."""

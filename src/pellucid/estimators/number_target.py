@@ -43,7 +43,7 @@ class Units:
 
     def own(self, numbers: Array) -> Array:
         """The way back, for (n,) or (n, columns · numbers for each)."""
-        flat = numbers.reshape(numbers.shape[0], -1).astype(np.float64)
+        flat = (numbers[:, None] if numbers.ndim == 1 else numbers).astype(np.float64)
         each = flat.shape[1] // len(self.shift)
         own: Array = flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)
         return own.reshape(numbers.shape)
@@ -153,7 +153,8 @@ class NumberTarget(Target):
 
     def _grouped(self, scores: Array) -> Array:
         """(n, outputs) -> (n, columns, numbers for each)"""
-        return self.predictions(scores).reshape(scores.shape[0], -1, self.loss.per_output)
+        predictions, each = self.predictions(scores), self.loss.per_output
+        return predictions.reshape(predictions.shape[0], predictions.shape[1] // each, each)
 
     def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
         """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""

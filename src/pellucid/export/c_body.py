@@ -10,9 +10,9 @@ import numpy as np
 from pellucid.export.c_operations import ELEMENTWISE, HELPERS, LOGIC, WHOLE
 from pellucid.export.c_rules import RULES
 from pellucid.export.c_text import c_type, number
-from pellucid.export.c_values import Expression, Memory, Shape, Value, View, element, loops, place, steps_of
+from pellucid.export.c_values import Expression, Memory, Shape, Value, View, bare, element, loops, place, steps_of
 from pellucid.export.values import Constants, common_dtype, untranslated
-from pellucid.graph import Graph, Node, Spec
+from pellucid.graph import Graph, Node
 from pellucid.graph.node import Literal
 
 LONGEST = 6
@@ -29,23 +29,23 @@ class Body:
     """Writes the operations of a graph of one row."""
 
     def __init__(self, graph: Graph, inputs: list[View], prefix: str) -> None:
-        self.graph = graph
+        self.graph, self.prefix = graph, f"{prefix}_"
         self.memory = Memory()
         self.constants = Constants(f"{prefix}_c")
         self.helpers: set[tuple[str, str]] = set()
         self.biases = _biases(graph)  # of products, by their numbers
         self._values: dict[int, Value] = dict(enumerate(inputs))
         self._uses = _uses(graph)
+        self._scope = ""
 
     def write(self) -> list[View]:
         """All operations; what the results are."""
-        scope = ""
         for i, node in enumerate(self.graph.nodes):
             if node.op is None:
                 continue
-            if node.scope != scope:
-                scope = node.scope
-                self.memory.blocks.append([f"/* {scope or 'together'} */"])
+            if node.scope != self._scope:
+                self._scope = node.scope
+                self.memory.blocks.append([f"/* {self._scope or 'together'} */"])
             self._values[i] = self._operation(i, node)
         return [self.stored(self.argument(out)) for out in self.graph.outputs]
 
@@ -76,14 +76,14 @@ class Body:
 
     def constant(self, array: Any) -> View:
         """A constant array."""
-        return View(self.constants.name(array), array.shape, c_type(array.dtype))
+        return View(self.constants.name(array, self._scope), array.shape, c_type(array.dtype))
 
     def stored(self, value: Value) -> View:
         """The same in memory."""
         if isinstance(value, View):
             return value
         out = self.memory.new(value.type, value.shape)
-        self.fill(out, lambda at: _bare(element(value, value.shape, at)))
+        self.fill(out, lambda at: bare(element(value, value.shape, at)))
         return out
 
     def views(self, node: Node) -> list[View]:
@@ -99,9 +99,6 @@ class Body:
         """Loops that give each number of a buffer what `source(numbers of the loops)` says."""
         steps = steps_of(out.shape)
         self.memory.blocks.append(loops(out.shape, lambda at: [f"{out.at(place(steps, at))} = {source(at)};"]))
-
-    def spec(self, a: int | Literal) -> Spec:
-        return a.spec if isinstance(a, Literal) else self.graph.nodes[a].spec
 
     # number by number
 
@@ -119,7 +116,8 @@ class Body:
         template = LOGIC[name] if name in LOGIC else ELEMENTWISE[name]
         if name == "astype" and node.dtype == np.bool_:
             template = "({0} != 0)"
-        for word, text in (("{f}", "f" * (worked == "float")), ("{one}", number(1, worked)), ("{type}", type_)):
+        words = {"{f}": "f" * (worked == "float"), "{one}": number(1, worked), "{type}": type_, "{p}": self.prefix}
+        for word, text in words.items():
             template = template.replace(word, text)
         shape = tuple(node.shape)
         args = [self._inside(a, None if name in MIXED and k == 0 else shared, shape) for k, a in enumerate(node.args)]
@@ -157,13 +155,3 @@ def _biases(graph: Graph) -> dict[int, int]:
             if ahead.op is not None and ahead.op.name == "matmul" and fits:
                 biases[one] = i
     return biases
-
-
-def _bare(text: str) -> str:
-    """Without the outermost brackets, if one pair is around all."""
-    depth = 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return text[1:-1] if at == len(text) - 1 and letter == ")" and text[0] == "(" else text
-    return text

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
-import numpy as np
-
+from pellucid.export.answers import LABEL
 from pellucid.export.c_body import Body
 from pellucid.export.c_operations import HELPERS
 from pellucid.export.c_text import array, c_type, comment, identifiers, text
 from pellucid.export.c_values import View, loops, place, steps_of
 from pellucid.export.columns import Column, Kind
-from pellucid.export.program import LABEL, Program
+from pellucid.export.program import Program
 
 HEAD = """/*
  * {estimator}, exported by Pellucid {version}: the preprocessing, the network and the answer for one row.
@@ -64,7 +63,9 @@ static int {name}_code(const char *text, const char *const *categories, int coun
 def source(program: Program, version: str, name: str, file: str) -> str:
     """The text of the file; `name` begins the names in it, `file` is what it is called."""
     fields = identifiers(column.name for column in program.columns)
-    inputs = [_input(program, i, column, field) for i, (column, field) in enumerate(zip(program.columns, fields, strict=True))]
+    inputs = [
+        _input(program, i, column, field) for i, (column, field) in enumerate(zip(program.columns, fields, strict=True))
+    ]
     body = Body(program.graph, inputs, name)
     results = dict(zip(program.outputs, body.write(), strict=True))
     label = results.get(LABEL)
@@ -89,7 +90,10 @@ def source(program: Program, version: str, name: str, file: str) -> str:
             stack=stack,
             constants=sum(one.size * {"double": 8}.get(c_type(one.dtype), 4) for one in constants.values()),
             defines=_defines(program, name, numbers),
-            fields="\n".join(_field(program, i, column, field) for i, (column, field) in enumerate(zip(program.columns, fields, strict=True))),
+            fields="\n".join(
+                _field(program, i, column, field)
+                for i, (column, field) in enumerate(zip(program.columns, fields, strict=True))
+            ),
             declarations=_declarations(program, name, chosen is not None),
         )
     ]
@@ -97,18 +101,24 @@ def source(program: Program, version: str, name: str, file: str) -> str:
         parts.append(_texts(f"{name}_classes", [str(one) for one in program.classes], static=False))
     categories = [(c, f) for c, f in zip(program.columns, fields, strict=True) if c.kind is Kind.CATEGORY]
     parts += [_texts(f"{name}_categories_{field}", list(column.categories)) for column, field in categories]
-    parts += [array(key, value) for key, value in constants.items()]
+    for (key, value), scope in zip(constants.items(), body.constants.scopes.values(), strict=True):
+        parts += [f"/* {scope or 'together'}: {' x '.join(map(str, value.shape))} */", array(key, value)]
     if categories:
         parts.append(CODE.format(name=name))
     for helper, type_ in sorted(body.helpers):
-        parts.append(HELPERS[helper].format(T=type_, f="f" * (type_ == "float")))
+        parts.append(HELPERS[helper].format(T=type_, f="f" * (type_ == "float"), p=f"{name}_"))
     codes = [
         f"const int code_{field} = {name}_code(row->{field}, {name}_categories_{field}, {len(column.categories)});"
         for column, field in categories
     ]
-    idle = ["(void)out;"] if numbers is None else []
+    text_ = " ".join([*codes, *lines])
+    idle = [f"(void){word};" for word in ("row", "out") if not re.search(rf"\b{word}\b", text_)]
     inside = [*codes, *declared, *idle, *lines]
-    parts.append(f"int {name}_predict(const {name}_row *row, float *out) {{\n" + "\n".join(f"    {one}" for one in inside) + "\n}")
+    parts.append(
+        f"int {name}_predict(const {name}_row *row, float *out) {{\n"
+        + "\n".join(f"    {one}" for one in inside)
+        + "\n}"
+    )
     return "\n".join([*parts, "", "#endif", ""])
 
 

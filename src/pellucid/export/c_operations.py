@@ -13,7 +13,7 @@ ELEMENTWISE = {
     "clip": "fmin{f}(fmax{f}({0}, {1}), {2})",
     "negative": "(-{0})",
     "reciprocal": "({one} / {0})",
-    "square": "square{f}({0})",
+    "square": "{p}square{f}({0})",
     "sqrt": "sqrt{f}({0})",
     "cbrt": "cbrt{f}({0})",
     "fmod": "fmod{f}({0}, {1})",
@@ -40,18 +40,18 @@ ELEMENTWISE = {
     "arctanh": "atanh{f}({0})",
     "absolute": "fabs{f}({0})",
     "fabs": "fabs{f}({0})",
-    "sign": "sign{f}({0})",
+    "sign": "{p}sign{f}({0})",
     "floor": "floor{f}({0})",
     "ceil": "ceil{f}({0})",
     "rint": "rint{f}({0})",
     "trunc": "trunc{f}({0})",
     "copysign": "copysign{f}({0}, {1})",
-    "heaviside": "heaviside{f}({0}, {1})",
+    "heaviside": "{p}heaviside{f}({0}, {1})",
     "erf": "erf{f}({0})",
     "erfc": "erfc{f}({0})",
-    "ndtr": "ndtr{f}({0})",
-    "expit": "expit{f}({0})",
-    "log_expit": "log_expit{f}({0})",
+    "ndtr": "{p}ndtr{f}({0})",
+    "expit": "{p}expit{f}({0})",
+    "log_expit": "{p}log_expit{f}({0})",
     "gammaln": "lgamma{f}({0})",
     "isnan": "(isnan({0}) != 0)",
     "isinf": "(isinf({0}) != 0)",
@@ -68,21 +68,22 @@ ELEMENTWISE = {
     "where": "({0} ? {1} : {2})",
     "astype": "({type}){0}",
 }
-"""{0}, {1}, ...: the arguments; {f}: the ending of functions of floats; {one}: the number 1; {type}: of the result."""
+"""{0}, {1}, ...: the arguments; {f}: the ending of functions of floats; {p}: what our own
+functions begin with; {one}: the number 1; {type}: of the result."""
 
 LOGIC = {"bitwise_and": "({0} && {1})", "bitwise_or": "({0} || {1})", "bitwise_xor": "({0} != {1})", "invert": "(!{0})"}
 """Of truth values."""
 
-WHOLE = {"add", "subtract", "multiply", "negative", "where", "astype"}
-"""Those that are the same of whole numbers; maximum and minimum are of floats."""
+WHOLE = {"add", "subtract", "multiply", "negative", "maximum", "minimum", "where", "astype"}
+"""Those that are the same of whole numbers: up to 2^31, as doubles hold them."""
 
 HELPERS = {
-    "square": "static {T} square{f}({T} x) {{ return x * x; }}",
-    "sign": "static {T} sign{f}({T} x) {{ return ({T})((x > 0) - (x < 0)); }}",
-    "heaviside": "static {T} heaviside{f}({T} x, {T} at_zero) {{ return x == 0 ? at_zero : ({T})(x > 0); }}",
-    "expit": "static {T} expit{f}({T} x) {{ return 1 / (1 + exp{f}(-x)); }}",
-    "log_expit": "static {T} log_expit{f}({T} x) {{ return fmin{f}(x, 0) - log1p{f}(exp{f}(-fabs{f}(x))); }}",
-    "ndtr": "static {T} ndtr{f}({T} x) {{ return ({T})0.5 * erfc{f}(-x * ({T})0.70710678118654752440); }}",
+    "square": "static {T} {p}square{f}({T} x) {{ return x * x; }}",
+    "sign": "static {T} {p}sign{f}({T} x) {{ return ({T})((x > 0) - (x < 0)); }}",
+    "heaviside": "static {T} {p}heaviside{f}({T} x, {T} at_zero) {{ return x == 0 ? at_zero : ({T})(x > 0); }}",
+    "expit": "static {T} {p}expit{f}({T} x) {{ return 1 / (1 + exp{f}(-x)); }}",
+    "log_expit": "static {T} {p}log_expit{f}({T} x) {{ return fmin{f}(x, 0) - log1p{f}(exp{f}(-fabs{f}(x))); }}",
+    "ndtr": "static {T} {p}ndtr{f}({T} x) {{ return ({T})0.5 * erfc{f}(-x * ({T})0.70710678118654752440); }}",
 }
 """Functions that C does not have: written into the file where they are used."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from pellucid.errors import ExportError
 from pellucid.export.c_operations import STARTS, STEPS
 from pellucid.export.c_text import c_type
-from pellucid.export.c_values import Expression, Shape, Value, View, loops, place, steps_of, strides
+from pellucid.export.c_values import Expression, Shape, Value, View, bare, element, loops, place, steps_of, strides
 from pellucid.export.values import gathered_axis, index_parts
 from pellucid.graph import Node
 from pellucid.graph.node import Literal
@@ -70,12 +71,12 @@ def _reduced(body: Body, i: int, node: Node) -> View:
 
     def reduction(at: list[str]) -> list[str]:
         def over(line: str) -> list[str]:
-            return loops(gone, lambda inner: [line.replace("{x}", element([*zip(at, inner, strict=True)]))], "j")
+            return loops(gone, lambda inner: [line.replace("{x}", member([*zip(at, inner, strict=True)]))], "j")
 
-        def element(pairs: list[tuple[str, str]]) -> str:
+        def member(pairs: list[tuple[str, str]]) -> str:
             return x.at(place(of_x, [inner if axis in axes else outer for axis, (outer, inner) in enumerate(pairs)]))
 
-        first, into = element([(outer, "0") for outer in at]), out.at(place(of_out, at))
+        first, into = member([(outer, "0") for outer in at]), out.at(place(of_out, at))
         step = STEPS["max" if name == "logsumexp" else name].replace("{f}", f)
         if name == "logsumexp":
             return [
@@ -107,6 +108,38 @@ def _place_of_best(body: Body, i: int, node: Node) -> View:
         return [f"{best} = 0;", f"for (int j = 1; j < {sizes[1]}; j++)", f"    if ({here} {sign} {there}) {best} = j;"]
 
     body.memory.blocks.append(loops(kept, search))
+    return out
+
+
+def _argsort(body: Body, i: int, node: Node) -> View:
+    """Places in order, by insertion: rows of quantiles are short."""
+    (x,), sizes = body.views(node), _around(tuple(node.shape), node.settings["axis"])
+    out, kept, steps = body.memory.new("int", tuple(node.shape)), (sizes[0], 1, sizes[2]), steps_of(sizes)
+
+    def insertion(at: list[str]) -> list[str]:
+        def into(one: str, view: View = out) -> str:
+            return view.at(place(steps, [at[0], one, at[2]]))
+
+        return [
+            f"for (int j = 0; j < {sizes[1]}; j++) {{",
+            "    int k = j;",
+            f"    for (; k > 0 && {into(into('(k - 1)'), x)} > {into('j', x)}; k--) {into('k')} = {into('(k - 1)')};",
+            f"    {into('k')} = j;",
+            "}",
+        ]
+
+    body.memory.blocks.append(loops(kept, insertion))
+    return out
+
+
+def _reorder(body: Body, i: int, node: Node) -> View:
+    (x, order), shape, axis = body.views(node), tuple(node.shape), node.settings["axis"]
+    out, steps = body.memory.new(x.type, shape), steps_of(shape)
+
+    def taken(at: list[str]) -> str:
+        return x.at(place(steps, [*at[:axis], order.at(place(steps, at)), *at[axis + 1 :]]))
+
+    body.fill(out, taken)
     return out
 
 
@@ -157,13 +190,17 @@ def _concatenate(body: Body, i: int, node: Node) -> View:
     shape, axis = tuple(node.shape), node.settings["axis"]
     out, start, lines = body.memory.new(c_type(node.dtype), shape), 0, list[str]()
     step = math.prod(shape[axis + 1 :])
-    for x in body.views(node):
+    for a in node.args:
+        x = body.argument(a, node.dtype)
         into = View(out.base, x.shape, out.type, start * step)
-        pairs = [(into, steps_of(shape)), (x, steps_of(x.shape))]
-        lines += loops(x.shape, lambda at, pairs=pairs: [" = ".join(v.at(place(s, at)) for v, s in pairs) + ";"])  # type: ignore[misc]
-        start += x.shape[axis]
+        lines += loops(into.shape, partial(_copied, into, steps_of(shape), x))
+        start += into.shape[axis]
     body.memory.blocks.append(lines)
     return out
+
+
+def _copied(into: View, steps: list[int], x: Value, at: list[str]) -> list[str]:
+    return [f"{into.at(place(steps, at))} = {bare(element(x, into.shape, at))};"]
 
 
 def _getitem(body: Body, i: int, node: Node) -> View:
@@ -190,8 +227,13 @@ def _getitem(body: Body, i: int, node: Node) -> View:
 def _gathered(body: Body, node: Node, x: View, index: View, axis: int) -> View:
     before, size, behind = _around(x.shape, axis)
     out = View(body.memory.new(x.type, tuple(node.shape)).base, (before, index.size, behind), x.type)
-    picked = lambda at: index.at(place([0, 1, 0], at))
-    body.fill(out, lambda at: x.at(place([size * behind, behind, 1], [at[0], picked(at), at[2]])))
+    steps = [size * behind, behind, 1]
+
+    def taken(at: list[str]) -> str:
+        one = index.at(place([0, 1, 0], at))
+        return x.at(place(steps, [at[0], f"({one} < 0 ? {one} + {size} : {one})", at[2]]))  # from the end, as in NumPy
+
+    body.fill(out, taken)
     return View(out.base, tuple(node.shape), x.type)
 
 
@@ -214,6 +256,8 @@ RULES: dict[str, Rule] = {
     "matmul": _matmul,
     "argmax": _place_of_best,
     "argmin": _place_of_best,
+    "argsort": _argsort,
+    "reorder": _reorder,
     "reshape": _reshape,
     "transpose": _transpose,
     "broadcast_to": _broadcast_to,

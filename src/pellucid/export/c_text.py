@@ -16,8 +16,11 @@ from pellucid.errors import ExportError
 TYPES = {"f4": "float", "f8": "double"}
 
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+    (
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern"),
+        *("float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed"),
+        *("sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+    )
 )
 
 
@@ -66,9 +69,11 @@ def text(value: str) -> str:
     try:
         raw = value.encode("utf-8")
     except UnicodeEncodeError:
-        raise ExportError(f"the text {value!r} is no valid Unicode, so C cannot hold it: rename it, and fit anew") from None
-    plain = lambda byte: 32 <= byte < 127 and byte != ord("?")  # two of ? may begin a trigraph
-    shown = (chr(b) if plain(b) else f"\\{b:03o}" for b in raw)
+        raise ExportError(
+            f"the text {value!r} is no valid Unicode, so C cannot hold it: rename it, and fit anew"
+        ) from None
+    # two of ? may begin a trigraph
+    shown = (chr(byte) if 32 <= byte < 127 and byte != ord("?") else f"\\{byte:03o}" for byte in raw)
     return '"' + "".join({'"': '\\"', "\\": "\\\\"}.get(one, one) for one in shown) + '"'
 
 

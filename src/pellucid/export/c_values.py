@@ -73,15 +73,31 @@ def place(steps: list[int], letters: list[str]) -> str:
     >>> place([4, 1], ["i", "j"]), place([0, 0], ["i", "j"])
     ('i * 4 + j', '0')
     """
-    terms = [letter if step == 1 else f"{letter} * {step}" for step, letter in zip(steps, letters, strict=True) if step]
-    return " + ".join(terms) or "0"
+    pairs = [(step, letter) for step, letter in zip(steps, letters, strict=True) if step and letter != "0"]
+    return " + ".join(letter if step == 1 else f"{letter} * {step}" for step, letter in pairs) or "0"
 
 
 def element(value: Value, target: Shape, letters: list[str]) -> str:
     """The number of a value at the place of loops over a shape."""
     if isinstance(value, View):
         return value.at(place(strides(value.shape, target), letters))
-    return value.template.format(*(element(a, target, letters) for a in value.args))
+    args = [element(a, target, letters) for a in value.args]
+    call = value.template[0].isalpha()  # of a function: brackets of its own
+    return value.template.format(*(map(bare, args) if call else args))
+
+
+def bare(text: str) -> str:
+    """Without the outermost brackets, if one pair is around all.
+
+    >>> bare("(a + b)"), bare("(a) + (b)")
+    ('a + b', '(a) + (b)')
+    """
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[1:-1] if at == len(text) - 1 and text[0] == "(" else text
+    return text
 
 
 def loops(shape: Shape, body: Callable[[list[str]], list[str]], letter: str = "i") -> list[str]:
@@ -90,6 +106,8 @@ def loops(shape: Shape, body: Callable[[list[str]], list[str]], letter: str = "i
     >>> loops((1, 2), lambda at: [f"x[{at[1]}] = 0;"])
     ['for (int i1 = 0; i1 < 2; i1++)', '    x[i1] = 0;']
     """
+    if 0 in shape:
+        return []
     letters = [f"{letter}{axis}" if size > 1 else "0" for axis, size in enumerate(shape)]
     lines = list[str]()
     for one, size in zip(letters, shape, strict=True):
@@ -136,6 +154,8 @@ class Memory:
                 slots.append(slot)
             slot[1], slot[2] = max(slot[1], size), last
             names[buffer] = f"{LETTERS[type_]}{[one is slot for one in slots].index(True) + 1}"
-        lines = [re.sub(r"@(\d+)@", lambda found: names[int(found[1])], line) for block in self.blocks for line in block]
+        lines = [
+            re.sub(r"@(\d+)@", lambda found: names[int(found[1])], line) for block in self.blocks for line in block
+        ]
         declared = [f"{type_} {LETTERS[type_]}{i + 1}[{size}];" for i, (type_, size, _) in enumerate(slots)]
         return declared, lines, sum(size * {"double": 8}.get(type_, 4) for type_, size, _ in slots)

@@ -87,7 +87,7 @@ def _array(array: Array) -> dict[str, Any]:
 
 def _number(value: Any) -> Any:
     """JSON has no words for infinite numbers: they are texts."""
-    number = value.item() if isinstance(value, np.generic) else value
+    number = value.item() if isinstance(value, np.generic | np.ndarray) else value
     if isinstance(number, float) and not np.isfinite(number):
         return {"number": "NaN" if np.isnan(number) else "Infinity" if number > 0 else "-Infinity"}
     return number

@@ -77,6 +77,7 @@ SHAPES = {
     "argmax": "np.argmax({0}, axis={axis})",
     "argmin": "np.argmin({0}, axis={axis})",
     "argsort": "np.argsort({0}, axis={axis}, kind='stable')",
+    "reorder": "np.take_along_axis({0}, {1}, axis={axis})",
     "cumsum": "np.cumsum({0}, axis={axis})",
     "logsumexp": "logsumexp({0}, {axis}, {keepdims})",
     "one_hot": "one_hot({0}, {classes}, {dtype})",

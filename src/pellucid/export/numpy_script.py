@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.types import Array
+from pellucid.export.answers import LABEL
 from pellucid.export.columns import Column, Kind
 from pellucid.export.numpy_operations import HELPERS, OPERATIONS, line
-from pellucid.export.program import LABEL, Program
+from pellucid.export.program import Program
 from pellucid.export.values import Constants, is_number, untranslated
 from pellucid.graph.node import Literal
 
 FEW = 12
 """Numbers up to which an array is written out."""
 
-HEAD = '''"""{estimator}, exported by Pellucid {version}: the preprocessing, the network, the answer. It needs NumPy alone.
+HEAD = '''"""{estimator}, exported by Pellucid {version}: preprocessing, network and answer. It needs NumPy alone.
 
     from {module} import predict
 
@@ -60,7 +61,7 @@ def script(program: Program, version: str, module: str = "model") -> str:
             return names[a]
         if is_number(a):
             return _number(a.value)
-        return constants.name(a.value) if isinstance(a.value, np.ndarray) else str(a.value)
+        return constants.name(a.value, scope) if isinstance(a.value, np.ndarray) else str(a.value)
 
     body, scope, used = [], "", set()
     for i, node in enumerate(graph.nodes):
@@ -99,7 +100,10 @@ def script(program: Program, version: str, module: str = "model") -> str:
         *(f"\n{text}\n" for text in helpers),
         f"\nCATEGORIES = {_categories(program.columns)}",
         *([] if program.classes is None else [f"CLASSES = np.array({program.classes.tolist()!r})"]),
-        *(f"{name} = {_array(value)}" for name, value in constants.arrays.items()),
+        *(
+            f"{name} = {_array(value)}  # {constants.scopes[name] or 'together'}"
+            for name, value in constants.arrays.items()
+        ),
         "\n",
         *function,
         "",
@@ -149,6 +153,7 @@ def _categories(columns: tuple[Column, ...]) -> str:
 
 
 def _number(value: Any) -> str:
+    value = value[()] if isinstance(value, np.ndarray) else value
     text = repr(value.item() if isinstance(value, np.generic) else value)
     if text in ("inf", "-inf", "nan"):
         text = f'float("{text}")'

@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 from pellucid.data.types import Array
 from pellucid.errors import ExportError
+from pellucid.export.answers import LABEL
 from pellucid.export.columns import Kind, as_data
 from pellucid.export.onnx_operations import OPERATIONS, translate
-from pellucid.export.program import LABEL, Program
+from pellucid.export.program import Program
 from pellucid.export.values import common_dtype, untranslated
 from pellucid.graph import Dim, Graph, Node, Spec
 from pellucid.graph.node import Literal
@@ -20,12 +23,6 @@ OPSET, OPSET_ML, IR = 18, 3, 8
 """What the file asks of a runtime: onnxruntime from 1.14 on."""
 
 ROWS = "N"
-
-try:
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-except ImportError:  # pragma: no cover
-    onnx = None  # type: ignore[assignment]
 
 
 class Writer:
@@ -55,6 +52,13 @@ class Writer:
         name = self.fresh(op)
         self.nodes.append(helper.make_node(op, inputs, [name], name, domain=domain, **attributes))
         self.dtypes[name] = np.dtype(dtype) if dtype is not None else self._dtype_of(op, inputs)
+        return name
+
+    def second(self, op: str, inputs: list[str], dtype: Any, **attributes: Any) -> str:
+        """Write one down that has two results; the name of the second."""
+        first, name = self.fresh(op), self.fresh(op)
+        self.nodes.append(helper.make_node(op, inputs, [first, name], name, **attributes))
+        self.dtypes[name] = np.dtype(dtype)
         return name
 
     def _dtype_of(self, op: str, inputs: list[str]) -> np.dtype[Any]:
@@ -131,8 +135,6 @@ class Writer:
 
 def model_proto(program: Program, version: str) -> Any:
     """The ONNX model."""
-    if onnx is None:
-        raise ExportError("ONNX files are written by the package onnx, which is not installed: pip install 'pellucid[onnx]'")
     graph = program.graph
     names = _output_names(program)
     write = Writer(graph, {column.name for column in program.columns} | set(names))
@@ -206,7 +208,7 @@ def _output(write: Writer, program: Program, name: str, answer: str, out: Any, v
         value = write.node("Gather", [write.constant(classes), value], axis=0)
         dtype = classes.dtype
     write.nodes.append(helper.make_node("Identity", [value], [name], name))
-    kind = TensorProto.STRING if dtype == object else helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    kind = TensorProto.STRING if dtype.kind == "O" else helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     return helper.make_tensor_value_info(name, kind, shape)
 
 

@@ -33,10 +33,6 @@ SAME = {
     "less": "Less",
     "less_equal": "LessOrEqual",
     "equal": "Equal",
-    "logical_and": "And",
-    "logical_or": "Or",
-    "logical_xor": "Xor",
-    "logical_not": "Not",
     "negative": "Neg",
     "reciprocal": "Reciprocal",
     "sqrt": "Sqrt",
@@ -86,10 +82,14 @@ def translate(write: Writer, node: Node, args: list[str]) -> str | None:
     if name in SAME:
         return write.node(SAME[name], write.alike(node, args))
     if name in REDUCTIONS:
-        axes = write.integers(node.settings["axis"])
-        return write.node(REDUCTIONS[name], [write.cast(args[0], node.dtype), axes], keepdims=int(node.settings["keepdims"]))
+        return _reduced(write, node, REDUCTIONS[name], write.cast(args[0], node.dtype))
     rule = RULES.get(name)
     return None if rule is None else rule(write, node, args)
+
+
+def _reduced(write: Writer, node: Node, op: str, x: str) -> str:
+    axes = node.settings["axis"]
+    return write.node(op, [x, write.integers(axes)], keepdims=int(node.settings["keepdims"])) if axes else x
 
 
 # by other operations
@@ -153,6 +153,10 @@ def _trunc(write: Writer, node: Node, args: list[str]) -> str:
     return write.node("Mul", [write.node("Sign", args), write.node("Floor", [write.node("Abs", args)])])
 
 
+def _logical(op: str) -> Translation:
+    return lambda write, node, args: write.node(op, [write.cast(a, np.bool_) for a in args])
+
+
 def _bits(boolean: str) -> Translation:
     """Of truth values: ONNX has other words for the bits of integers."""
 
@@ -168,8 +172,8 @@ def _some(reduction: str) -> Translation:
     """Any or all of truth values, as the largest or smallest of zeros and ones."""
 
     def rule(write: Writer, node: Node, args: list[str]) -> str:
-        ones = write.cast(args[0], np.int64)
-        best = write.node(reduction, [ones, write.integers(node.settings["axis"])], keepdims=int(node.settings["keepdims"]))
+        truths = write.cast(write.cast(args[0], np.bool_), np.int64)
+        best = _reduced(write, node, reduction, truths)
         return write.cast(best, np.bool_)
 
     return rule
@@ -185,6 +189,17 @@ def _first(op: str) -> Translation:
     return rule
 
 
+def _argsort(write: Writer, node: Node, args: list[str]) -> str:
+    """The places of the k smallest, k being all of them."""
+    axis, shape = node.settings["axis"], write.spec(node.args[0]).shape
+    count = write.sizes((shape[axis],))
+    return write.second("TopK", [args[0], count], np.int64, axis=int(axis), largest=0, sorted=1)
+
+
+def _reorder(write: Writer, node: Node, args: list[str]) -> str:
+    return write.node("GatherElements", [args[0], write.cast(args[1], np.int64)], axis=int(node.settings["axis"]))
+
+
 # shapes
 
 
@@ -193,7 +208,8 @@ def _reshape(write: Writer, node: Node, args: list[str]) -> str:
 
 
 def _transpose(write: Writer, node: Node, args: list[str]) -> str:
-    return write.node("Transpose", args, perm=list(node.settings["axes"]))
+    axes = list(node.settings["axes"])
+    return write.node("Transpose", args, perm=axes) if axes else args[0]
 
 
 def _broadcast_to(write: Writer, node: Node, args: list[str]) -> str:
@@ -278,6 +294,10 @@ RULES: Mapping[str, Translation] = {
     "not_equal": _not_equal,
     "isfinite": _isfinite,
     "trunc": _trunc,
+    "logical_and": _logical("And"),
+    "logical_or": _logical("Or"),
+    "logical_xor": _logical("Xor"),
+    "logical_not": _logical("Not"),
     "bitwise_and": _bits("And"),
     "bitwise_or": _bits("Or"),
     "bitwise_xor": _bits("Xor"),
@@ -287,6 +307,8 @@ RULES: Mapping[str, Translation] = {
     "argmax": _first("ArgMax"),
     "argmin": _first("ArgMin"),
     "astype": lambda write, node, args: write.cast(args[0], node.dtype),
+    "argsort": _argsort,
+    "reorder": _reorder,
     "reshape": _reshape,
     "transpose": _transpose,
     "broadcast_to": _broadcast_to,

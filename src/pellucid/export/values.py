@@ -30,13 +30,16 @@ class Constants:
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
         self.arrays: dict[str, Array] = {}
+        self.scopes: dict[str, str] = {}
         self._names: dict[Any, str] = {}
 
-    def name(self, array: Array) -> str:
+    def name(self, array: Array, scope: str = "") -> str:
+        """Its name; `scope` is where it was first asked for."""
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._names:
             self._names[key] = f"{self.prefix}{len(self._names) + 1}"
             self.arrays[self._names[key]] = array
+            self.scopes[self._names[key]] = scope
         return self._names[key]
 
 
