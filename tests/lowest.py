@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("symbolic", "optuna", "plot", "test")
+EXTRAS = ("symbolic", "optuna", "onnx", "plot", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
 COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
@@ -46,6 +46,9 @@ CASES: dict[str, tuple[str, ...]] = {
     "mpmath": ("engine/native/test_vectormath.py",),
     "polars": ("estimators/test_tables.py",),
     "tensorboard": ("train/test_tensorboard.py",),
+    "onnx": ("export/test_operations.py", "export/test_formats.py"),
+    "onnxruntime": ("export/test_operations.py", "export/test_formats.py"),
+    "jsonschema": ("export/test_operations.py",),
 }
 
 

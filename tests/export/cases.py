@@ -17,8 +17,8 @@ from pellucid import (
     MLPRegressor,
     TabularMLPClassifier,
     TabularMLPRegressor,
+    datasets,
 )
-from pellucid import datasets
 from pellucid.estimators import NetworkSettings
 
 Fitted = tuple[Any, Any]

@@ -66,7 +66,7 @@ def test_an_ensemble_of_others(tmp_path):
 
 
 def test_a_scaler_without_a_formula_is_named():
-    with pytest.raises(ExportError, match="the scaler MinMaxScaler has no formula to export.*'robust'"):
+    with pytest.raises(ExportError, match=r"the scaler MinMaxScaler has no formula to export.*'robust'"):
         scaled(MinMaxScaler(), np.zeros((2, 2)))
 
 
@@ -75,7 +75,7 @@ def test_names_of_c(tmp_path):
     assert "int my_model_predict(" in export.c(model, tmp_path / "my-model.c").read_text()
     assert "int model2_predict(" in export.c(model, tmp_path / "2.c").read_text()
     assert "int sides_predict(" in export.c(model, tmp_path / "2.c", name="sides").read_text()
-    with pytest.raises(ExportError, match="name is a name of C.*try 'my_sides'"):
+    with pytest.raises(ExportError, match=r"name is a name of C.*try 'my_sides'"):
         export.c(model, tmp_path / "2.c", name="my sides")
     assert len(set(identifiers(["a b", "a_b", "a-b", "", "while"]))) == 5
 

@@ -105,5 +105,5 @@ class Added(nn.Layer):
 @pytest.mark.parametrize("ending", [".onnx", ".c"])
 def test_an_operation_without_words_is_named(ending, tmp_path):
     made = model(nn.Sequential(nn.Dense(3), Added(), nn.Dense(1)))
-    with pytest.raises(ExportError, match="'cumsum'.*network1.*has no translation"):
+    with pytest.raises(ExportError, match=r"'cumsum'.*network1.*has no translation"):
         pel.export.write(made, tmp_path / f"model{ending}")

@@ -226,7 +226,8 @@ def inputs(model: Exportable, X: ArrayLike, *, numbers: str = "float32") -> dict
         preprocessor = first.preprocessor_
         arrays = table_inputs(preprocessor.encoding.layout, columns, preprocessor.known_table(X))
     else:
-        rows = dense(first.network_rows(X)) if isinstance(first, BaseMLP) else np.reshape(X, (np.shape(X)[0], -1))
+        rows = dense(first.network_rows(X)) if isinstance(first, BaseMLP) else np.asarray(X)
+        rows = rows.reshape(len(rows), -1)
         if not all_finite(rows):
             raise ValueError("X has numbers that are missing or infinite: a model of arrays takes none")
         together = columns[0].name == ROWS and columns[0].width == rows.shape[1]
