@@ -47,12 +47,13 @@ API = {
     "pellucid.train": "Training",
     "pellucid.inspect": "Seeing through",
     "pellucid.report": "Reports",
+    "pellucid.export": "Export",
     "pellucid.lab": "The lab",
     "pellucid.datasets": "Tables that come along",
 }
 """Pages of the API: a module whose public names they show (those of a part below it that has a page stand there)."""
 
-ROOMS = ("nn", "optim", "train", "inspect", "report", "lab", "datasets", "estimators")
+ROOMS = ("nn", "optim", "train", "inspect", "report", "export", "lab", "datasets", "estimators")
 HIDDEN = ("plots", "random")
 """Modules."""
 

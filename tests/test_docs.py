@@ -69,6 +69,7 @@ def public_names():
 
 ROOMS = {
     "estimators": pellucid.estimators,
+    "export": pellucid.export,
     "inspect": pellucid.inspect,
     "lab": pellucid.lab,
     "nn": pellucid.nn,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -85,6 +87,14 @@ def test_texts_that_c_cannot_hold():
         text("a\0b")
     with pytest.raises(ExportError, match="no valid Unicode"):
         text("\ud800")
+
+
+@pytest.mark.parametrize("ending", [".c", ".py"])
+def test_names_of_layers_are_comments_and_nothing_else(ending, tmp_path):
+    net = nn.Sequential(("a\nraise ValueError() */ int x;", nn.Dense(2)))
+    model = pel.Model(net, "squared_error").initialize(3)
+    lines = export.write(model, tmp_path / f"model{ending}").read_text().splitlines()
+    assert all("raise" not in line or re.match(r".*(#|/\*) .*a raise", line) for line in lines)
 
 
 def test_a_missing_category_is_none_of_them():

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.export.c_operations import ELEMENTWISE, HELPERS, LOGIC, WHOLE
 from pellucid.export.c_rules import RULES
-from pellucid.export.c_text import c_type, number
+from pellucid.export.c_text import c_type, comment, number
 from pellucid.export.c_values import Expression, Memory, Shape, Value, View, bare, element, loops, place, steps_of
 from pellucid.export.values import Constants, common_dtype, untranslated
 from pellucid.graph import Graph, Node
@@ -45,7 +45,7 @@ class Body:
                 continue
             if node.scope != self._scope:
                 self._scope = node.scope
-                self.memory.blocks.append([f"/* {self._scope or 'together'} */"])
+                self.memory.blocks.append([f"/* {comment(self._scope or 'together')} */"])
             self._values[i] = self._operation(i, node)
         return [self.stored(self.argument(out)) for out in self.graph.outputs]
 

@@ -102,7 +102,7 @@ def source(program: Program, version: str, name: str, file: str) -> str:
     categories = [(c, f) for c, f in zip(program.columns, fields, strict=True) if c.kind is Kind.CATEGORY]
     parts += [_texts(f"{name}_categories_{field}", list(column.categories)) for column, field in categories]
     for (key, value), scope in zip(constants.items(), body.constants.scopes.values(), strict=True):
-        parts += [f"/* {scope or 'together'}: {' x '.join(map(str, value.shape))} */", array(key, value)]
+        parts += [f"/* {comment(scope or 'together')}: {' x '.join(map(str, value.shape))} */", array(key, value)]
     if categories:
         parts.append(CODE.format(name=name))
     for helper, type_ in sorted(body.helpers):

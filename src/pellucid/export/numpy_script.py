@@ -71,7 +71,7 @@ def script(program: Program, version: str, module: str = "model") -> str:
             raise untranslated(node, "NumPy alone", OPERATIONS)
         if node.scope != scope:
             scope = node.scope
-            body.append(f"# {scope or 'together'}")
+            body.append(f"# {_one_line(scope)}")
         used.add(node.op.name)
         body.append(f"{names[i]} = {line(node.op.name, [argument(a) for a in node.args], node.settings)}")
     results = []
@@ -101,7 +101,7 @@ def script(program: Program, version: str, module: str = "model") -> str:
         f"\nCATEGORIES = {_categories(program.columns)}",
         *([] if program.classes is None else [f"CLASSES = np.array({program.classes.tolist()!r})"]),
         *(
-            f"{name} = {_array(value)}  # {constants.scopes[name] or 'together'}"
+            f"{name} = {_array(value)}  # {_one_line(constants.scopes[name])}"
             for name, value in constants.arrays.items()
         ),
         "\n",
@@ -109,6 +109,11 @@ def script(program: Program, version: str, module: str = "model") -> str:
         "",
     ]
     return "\n".join(parts)
+
+
+def _one_line(scope: str) -> str:
+    """The name of a layer, whatever is in it, as a comment."""
+    return " ".join(scope.split()) or "together"
 
 
 def _shape(program: Program, out: int | Literal) -> Any:
