@@ -11,7 +11,7 @@ from pellucid.export.c_operations import ELEMENTWISE, HELPERS, LOGIC, WHOLE
 from pellucid.export.c_rules import RULES
 from pellucid.export.c_text import c_type, comment, number
 from pellucid.export.c_values import Expression, Memory, Shape, Value, View, bare, element, loops, place, steps_of
-from pellucid.export.values import Constants, common_dtype, untranslated
+from pellucid.export.values import Constants, common_dtype, untranslated, uses_of
 from pellucid.graph import Graph, Node
 from pellucid.graph.node import Literal
 
@@ -35,7 +35,7 @@ class Body:
         self.helpers: set[tuple[str, str]] = set()
         self.biases = _biases(graph)  # of products, by their numbers
         self._values: dict[int, Value] = dict(enumerate(inputs))
-        self._uses = _uses(graph)
+        self._uses = uses_of(graph)
         self._scope = ""
 
     def write(self) -> list[View]:
@@ -133,17 +133,9 @@ class Body:
         return self.stored(value)
 
 
-def _uses(graph: Graph) -> list[int]:
-    counts = [0] * len(graph.nodes)
-    for a in (*(a for node in graph.nodes for a in node.args), *graph.outputs):
-        if not isinstance(a, Literal):
-            counts[a] += 1
-    return counts
-
-
 def _biases(graph: Graph) -> dict[int, int]:
     """Products that are followed by a constant for each column alone, with the numbers of those additions."""
-    uses, biases = _uses(graph), dict[int, int]()
+    uses, biases = uses_of(graph), dict[int, int]()
     for i, node in enumerate(graph.nodes):
         if node.op is None or node.op.name != "add":
             continue

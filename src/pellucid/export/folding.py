@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.data.types import Array
 from pellucid.errors import ExportError
+from pellucid.export.values import uses_of
 from pellucid.graph import Graph, Spec, record
 from pellucid.graph.core.dims import Dim, is_open, product
 from pellucid.graph.core.primitive import REGISTRY
@@ -136,7 +137,7 @@ class _Affine:
 
 
 def _matrices(graph: Graph) -> Graph:
-    build, uses = _Builder(graph), _uses(graph)
+    build, uses = _Builder(graph), uses_of(graph)
     pending: dict[int, _Affine] = {}
 
     def settled(a: Argument) -> Argument:
@@ -163,14 +164,6 @@ def _matrices(graph: Graph) -> Graph:
     for out in graph.outputs:
         settled(out)
     return build.done()
-
-
-def _uses(graph: Graph) -> list[int]:
-    counts = [0] * len(graph.nodes)
-    for a in (*(a for node in graph.nodes for a in node.args), *graph.outputs):
-        if not isinstance(a, Literal):
-            counts[a] += 1
-    return counts
 
 
 def _product(graph: Graph, node: Node, uses: list[int]) -> _Affine | None:

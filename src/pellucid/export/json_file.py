@@ -12,7 +12,7 @@ from pellucid.data.types import Array
 from pellucid.export.columns import as_data
 from pellucid.export.numpy_operations import OPERATIONS
 from pellucid.export.program import Program
-from pellucid.export.values import Constants, is_number, untranslated
+from pellucid.export.values import Constants, is_number, untranslated, value_names
 from pellucid.graph import Dim
 from pellucid.graph.node import Literal
 from pellucid.graph.primitives.indexing import SLOT
@@ -36,7 +36,7 @@ def schema() -> dict[str, Any]:
 def document(program: Program, version: str) -> dict[str, Any]:
     """The model as plain data."""
     graph, constants = program.graph, Constants("c")
-    names = [f"x{i + 1}" if i < graph.inputs else f"v{i + 1 - graph.inputs}" for i in range(len(graph.nodes))]
+    names = value_names(graph)
 
     def argument(a: int | Literal) -> Any:
         if not isinstance(a, Literal):

@@ -8,33 +8,17 @@ from typing import Any
 import numpy as np
 
 from pellucid.graph.primitives.indexing import SLOT
+from pellucid.graph.show import notation
 
-INFIX = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "power": "**",
-    "matmul": "@",
-    "greater": ">",
-    "greater_equal": ">=",
-    "less": "<",
-    "less_equal": "<=",
-    "equal": "==",
-    "not_equal": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "floor_divide": "//",
-    "remainder": "%",
-}
+INFIX = {name: sign for name, (sign, _) in notation.INFIX.items() if not name.startswith("logical")}
+"""Operators of Python; `and` and `or` are none of arrays."""
 
 FUNCTIONS = (
     *("negative", "reciprocal", "square", "sqrt", "cbrt", "fmod", "hypot", "exp", "exp2", "expm1", "log", "log2"),
     *("log10", "log1p", "logaddexp", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh"),
     *("tanh", "arcsinh", "arccosh", "arctanh", "absolute", "fabs", "maximum", "minimum", "clip", "sign", "floor"),
     *("ceil", "rint", "trunc", "isnan", "isinf", "isfinite", "logical_not", "invert", "logical_and", "logical_or"),
-    *("logical_xor", "copysign", "heaviside", "where"),
+    *("logical_xor", "bitwise_xor", "copysign", "heaviside", "where"),
 )
 """Functions of NumPy under their own names, of arrays alone."""
 

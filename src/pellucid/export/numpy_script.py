@@ -13,7 +13,7 @@ from pellucid.export.answers import LABEL
 from pellucid.export.columns import Column, Kind
 from pellucid.export.numpy_operations import HELPERS, OPERATIONS, line
 from pellucid.export.program import Program
-from pellucid.export.values import Constants, is_number, untranslated
+from pellucid.export.values import Constants, is_number, untranslated, value_names
 from pellucid.graph.node import Literal
 
 FEW = 12
@@ -54,7 +54,7 @@ def codes(values, categories):
 def script(program: Program, version: str, module: str = "model") -> str:
     """The text of the script."""
     graph, constants = program.graph, Constants("C")
-    names = [f"x{i + 1}" if i < graph.inputs else f"v{i + 1 - graph.inputs}" for i in range(len(graph.nodes))]
+    names = value_names(graph)
 
     def argument(a: int | Literal) -> str:
         if not isinstance(a, Literal):

@@ -24,6 +24,21 @@ def untranslated(node: Node, format_: str, known: Iterable[str]) -> ExportError:
     )
 
 
+def uses_of(graph: Graph) -> list[int]:
+    """How often each value is asked for, as an argument or as a result."""
+    counts = [0] * len(graph.nodes)
+    for a in (*(a for node in graph.nodes for a in node.args), *graph.outputs):
+        if not isinstance(a, Literal):
+            counts[a] += 1
+    return counts
+
+
+def value_names(graph: Graph) -> list[str]:
+    """x1, x2, ... for the inputs of a graph, v1, v2, ... for what is computed."""
+    computed = len(graph.nodes) - graph.inputs
+    return [*(f"x{i + 1}" for i in range(graph.inputs)), *(f"v{i + 1}" for i in range(computed))]
+
+
 class Constants:
     """The constant arrays of a graph by name, equal ones once."""
 
