@@ -61,11 +61,12 @@ def onnx(model: Exportable, path: PathLike, *, numbers: str = "float32") -> Path
 
     Examples
     --------
-    >>> import numpy as np, pellucid as pel
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> clf = pel.MLPClassifier((4,), solver="lbfgs", max_iter=20, tol=1.0).fit(X, X[:, 0] > 0)
-    >>> pel.export.onnx(clf, "/tmp/sides.onnx").name  # doctest: +SKIP
-    'sides.onnx'
+    >>> import tempfile
+    >>> import pellucid as pel
+    >>> model = pel.Model(pel.nn.mlp((4,), 1), "squared_error").initialize(3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(onnx(model, f"{folder}/rows.onnx").name)
+    rows.onnx
     """
     FLOATS.check("numbers", numbers)
     try:
@@ -100,6 +101,15 @@ def c(model: Exportable, path: PathLike, *, numbers: str = "float32", name: str 
     -------
     Path
         of the file
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pellucid as pel
+    >>> model = pel.Model(pel.nn.mlp((4,), 1), "squared_error").initialize(3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print("int rows_predict(" in c(model, f"{folder}/rows.c").read_text())
+    True
     """
     FLOATS.check("numbers", numbers)
     stem = Path(path).stem if name is None else name
@@ -125,6 +135,15 @@ def json(model: Exportable, path: PathLike) -> Path:
     -------
     Path
         of the file
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pellucid as pel
+    >>> model = pel.Model(pel.nn.mlp((4,), 1), "squared_error").initialize(3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(json(model, f"{folder}/rows.json").read_text()[:26])
+    {"format":"pellucid-model"
     """
     data = document(program_of(model), __version__)
     return _written(path, dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
@@ -144,6 +163,15 @@ def numpy(model: Exportable, path: PathLike) -> Path:
     -------
     Path
         of the file
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pellucid as pel
+    >>> model = pel.Model(pel.nn.mlp((4,), 1), "squared_error").initialize(3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print("def predict(table):" in numpy(model, f"{folder}/rows.py").read_text())
+    True
     """
     return _written(path, script(program_of(model), __version__, Path(path).stem).encode())
 
