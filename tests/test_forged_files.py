@@ -72,8 +72,8 @@ SAMPLES = {
     "checkpoint": (resumed, lambda path: fit(model(), path)),
     "classifier": (pel.load, lambda path: MLPClassifier(early_stopping=True, **SMALL).fit(X, NAMES).save(path)),
     "regressor": (pel.load, lambda path: MLPRegressor(solver="lbfgs", **SMALL).fit(X, TARGET).save(path)),
-    "table of classes": (pel.load, lambda path: TabularMLPClassifier(**SMALL).fit(FRAME, NAMES).save(path)),
-    "table of numbers": (pel.load, lambda path: TabularMLPRegressor(**SMALL).fit(FRAME, TARGET).save(path)),
+    "table of classes": (pel.load, lambda path: TabularMLPClassifier(folds=1, **SMALL).fit(FRAME, NAMES).save(path)),
+    "table of numbers": (pel.load, lambda path: TabularMLPRegressor(folds=1, **SMALL).fit(FRAME, TARGET).save(path)),
     "bagged": (
         pel.load,
         lambda path: BaggedMLPClassifier(MLPClassifier(**SMALL), 2, random_state=0).fit(X, NAMES).save(path),

@@ -24,7 +24,7 @@ from tests.nasty_tables import CLASSES, GENERATORS, NastyTable
 KNOWN_TO_WARN = {"heavy_tails", "few_rows"}
 """Straight lines in columns with long tails, which are smoothly clipped; of all others no warning is expected."""
 
-SMALL: dict[str, Any] = {"hidden_layer_sizes": (16,), "random_state": 0, "numbers": "waves"}
+SMALL: dict[str, Any] = {"hidden_layer_sizes": (16,), "random_state": 0, "numbers": "waves", "folds": 1}
 """One network: a linear one beside it would need no rescue."""
 
 

@@ -61,7 +61,7 @@ def test_intervals_need_unseen_rows():
 @pytest.mark.parametrize(
     "member",
     [
-        TabularMLPRegressor(**animals.QUICK, loss=QUANTILES),
+        TabularMLPRegressor(folds=1, **animals.QUICK, loss=QUANTILES),
         make_pipeline(StandardScaler(), MLPRegressor(**animals.QUICK, loss=QUANTILES)),
     ],
     ids=["table", "pipeline"],

@@ -21,7 +21,7 @@ def test_tables_of_any_kind():
     frame = pd.DataFrame({"size": sizes, "colour": np.where(redness > 0, "red", "blue")})
     frame.loc[::7, "size"] = np.nan
     y = np.where(redness + 0.1 * sizes > 0, "yes", "no")
-    base = TabularMLPClassifier((16,), max_iter=15)
+    base = TabularMLPClassifier((16,), folds=1, max_iter=15)
     ensemble = BaggedMLPClassifier(base, 3, random_state=0, n_jobs=1).fit(frame, y)
     assert ensemble.feature_names_in_.tolist() == ["size", "colour"]
     assert ensemble.oob_score_ > 0.75
@@ -44,7 +44,7 @@ def test_tables_side_by_side_are_tables_one_after_the_other(method, weights):
     draw = np.random.default_rng(1)
     w = {"any": draw.uniform(0.1, 2, len(y)), "whole": draw.integers(0, 3, len(y))}.get(weights)
     one, two = (
-        BaggedMLPClassifier(TabularMLPClassifier(**QUICK), 3, method=method, n_jobs=jobs, random_state=0).fit(
+        BaggedMLPClassifier(TabularMLPClassifier(folds=1, **QUICK), 3, method=method, n_jobs=jobs, random_state=0).fit(
             frame, y, w
         )
         for jobs in (1, 2)
@@ -58,8 +58,8 @@ def test_tables_side_by_side_are_tables_one_after_the_other(method, weights):
 def test_numbers_in_lists_beside_texts_stay_numbers():
     rows = [[float(i), "left" if i % 2 else "right"] for i in range(60)]
     y = ["low" if i < 30 else "high" for i in range(60)]
-    alone = TabularMLPClassifier(**QUICK).fit(rows, y)
-    ensemble = BaggedMLPClassifier(TabularMLPClassifier(**QUICK), 2, random_state=0).fit(rows, y)
+    alone = TabularMLPClassifier(folds=1, **QUICK).fit(rows, y)
+    ensemble = BaggedMLPClassifier(TabularMLPClassifier(folds=1, **QUICK), 2, random_state=0).fit(rows, y)
     for member in ensemble.estimators_:
         assert_array_equal(member.preprocessor_.get_feature_names_out(), alone.preprocessor_.get_feature_names_out())
     assert ensemble.predict_proba([[7.5, "left"]]).shape == (1, 2)  # a number that was not there
@@ -68,7 +68,7 @@ def test_numbers_in_lists_beside_texts_stay_numbers():
 @pytest.mark.parametrize("weights", ["any", "whole"])
 def test_validation_rows_of_members_have_their_weights(weights):
     w = np.where(LABELS == "cat", 3.0, 1.0) + (0.5 if weights == "any" else 0.0)
-    made = TabularMLPClassifier(**QUICK, numbers="waves", monitor="accuracy", validation_fraction=0.2)
+    made = TabularMLPClassifier(folds=1, **QUICK, numbers="waves", monitor="accuracy", validation_fraction=0.2)
     ensemble = BaggedMLPClassifier(made, 2, n_jobs=1, random_state=0).fit(X, LABELS, w)
     for member, rows in zip(ensemble.estimators_, ensemble.estimators_samples_, strict=True):
         held = np.setdiff1d(np.arange(200), rows)

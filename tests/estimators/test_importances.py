@@ -71,10 +71,10 @@ def test_they_are_asked_for():
     with pytest.raises(AttributeError, match=r"set importances=True ahead of fit.*permutation_importances\(X, y\)"):
         _ = model.feature_importances_
     with pytest.raises(AttributeError, match="has no importances_ yet: call fit first"):
-        _ = TabularMLPRegressor(importances=True).importances_
+        _ = TabularMLPRegressor(folds=1, importances=True).importances_
     for settings in ({"early_stopping": False}, {"validation_fraction": 0}):
         with pytest.raises(ValueError, match="importances=True asks for rows that are not trained on: give X_val"):
-            TabularMLPRegressor(**QUICK, importances=True, **settings).fit(X, y)
+            TabularMLPRegressor(folds=1, **QUICK, importances=True, **settings).fit(X, y)
     with pytest.raises(ValueError, match="n_repeats"):
         model.permutation_importances(X, y, n_repeats=0)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -99,14 +99,14 @@ def test_the_score_falls_by_what_a_column_explains():
 
 def test_scikit_learn_selects_by_them():
     X, y = few.X, few.NUMBERS
-    chosen = SelectFromModel(TabularMLPRegressor(**QUICK, importances=True), max_features=2, threshold=-np.inf)
+    chosen = SelectFromModel(TabularMLPRegressor(folds=1, **QUICK, importances=True), max_features=2, threshold=-np.inf)
     assert chosen.fit(X, y).get_support().tolist() == [True, True, False, False]
 
 
 @pytest.mark.filterwarnings("ignore:.*in the bags of all")
 def test_ensembles_have_the_mean_of_their_members():
     X, value = table()
-    member = TabularMLPRegressor(**{**QUICK, "max_iter": 8}, importances=True)
+    member = TabularMLPRegressor(folds=1, **{**QUICK, "max_iter": 8}, importances=True)
     bag = BaggedMLPRegressor(member, 3, random_state=0)
     with pytest.raises(AttributeError, match="call fit first"):
         _ = bag.feature_importances_
@@ -165,7 +165,7 @@ def test_networks_draw_how_they_learned(estimator):
 @pytest.mark.filterwarnings("ignore:.*converged", "ignore:.*in the bags of all")
 def test_ensembles_draw_a_line_for_each_member():
     X, value = table()
-    bag = BaggedMLPClassifier(TabularMLPClassifier(**{**QUICK, "max_iter": 5}), 3, random_state=0)
+    bag = BaggedMLPClassifier(TabularMLPClassifier(folds=1, **{**QUICK, "max_iter": 5}), 3, random_state=0)
     ax = bag.fit(X, labels(value)).plot_learning()
     assert len(lines(ax)) == 6
     assert [text.get_text() for text in ax.texts] == ["loss", "val_loss"]

@@ -35,12 +35,12 @@ TEST, TRUTH, SPREAD = noisy(3000, 1)
 
 @pytest.fixture(scope="module")
 def gaussian():
-    return TabularMLPRegressor(**QUICK, loss="gaussian").fit(X, Y)
+    return TabularMLPRegressor(folds=1, **QUICK, loss="gaussian").fit(X, Y)
 
 
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_every_loss_of_numbers_trains_a_table(name, tmp_path):
-    model = TabularMLPRegressor(**{**QUICK, "max_iter": 20}, loss=name).fit(X, Y / 100)
+    model = TabularMLPRegressor(folds=1, **{**QUICK, "max_iter": 20}, loss=name).fit(X, Y / 100)
     said = model.predict(TEST)
     assert said.shape == (3000,)
     assert abs(said.mean() - 10) < 0.5  # in the units of the target
@@ -58,7 +58,7 @@ def check_coverage(low, high, truth, held):
 
 @pytest.mark.parametrize("loss", ["squared_error", nn.loss("quantile", quantiles=(0.075, 0.925)), "gaussian"])
 def test_intervals_hold_on_new_rows(loss):
-    model = TabularMLPRegressor(**QUICK, loss=loss).fit(X, Y)
+    model = TabularMLPRegressor(folds=1, **QUICK, loss=loss).fit(X, Y)
     low, high = model.predict_interval(TEST, COVERAGE)
     assert low.shape == high.shape == (3000,)
     check_coverage(low, high, TRUTH, held=300)
@@ -73,12 +73,12 @@ def test_intervals_hold_on_new_rows(loss):
 
 
 def test_quantiles_are_in_the_units_of_the_target():
-    several = TabularMLPRegressor(**QUICK, loss=nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))).fit(X, Y)
+    several = TabularMLPRegressor(folds=1, **QUICK, loss=nn.loss("quantile", quantiles=(0.1, 0.5, 0.9))).fit(X, Y)
     said = several.predict(TEST)
     assert said.shape == (3000, 3)
     assert np.all(np.diff(said, axis=1) >= 0)
     assert_allclose(np.mean(TRUTH[:, None] < said, axis=0), [0.1, 0.5, 0.9], atol=0.06)
-    one = TabularMLPRegressor(**QUICK, loss=nn.loss("quantile", quantiles=0.9)).fit(X, Y)
+    one = TabularMLPRegressor(folds=1, **QUICK, loss=nn.loss("quantile", quantiles=0.9)).fit(X, Y)
     assert np.mean(one.predict(TEST) > TRUTH) == pytest.approx(0.9, abs=0.06)
 
 
@@ -106,7 +106,7 @@ def test_the_view_of_the_network_is_in_standardised_units(gaussian):
 
 
 def test_units_of_the_target_do_not_matter(gaussian):
-    scaled = TabularMLPRegressor(**QUICK, loss="gaussian").fit(X, 1e-6 * Y - 3)
+    scaled = TabularMLPRegressor(folds=1, **QUICK, loss="gaussian").fit(X, 1e-6 * Y - 3)
     mean, deviation = scaled.predict(TEST, return_std=True)
     assert_allclose(mean, 1e-6 * gaussian.predict(TEST) - 3, rtol=1e-3)
     assert_allclose(deviation, 1e-6 * gaussian.predict(TEST, return_std=True)[1], rtol=0.1)
@@ -114,7 +114,7 @@ def test_units_of_the_target_do_not_matter(gaussian):
 
 def test_several_outputs_have_a_deviation_each():
     two = np.column_stack([Y, -10 * Y])
-    model = TabularMLPRegressor(**QUICK, loss="gaussian").fit(X, two)
+    model = TabularMLPRegressor(folds=1, **QUICK, loss="gaussian").fit(X, two)
     mean, deviation = model.predict(TEST, return_std=True)
     assert mean.shape == deviation.shape == (3000, 2)
     assert_allclose(np.median(deviation[:, 1] / deviation[:, 0]), 10, rtol=0.1)
@@ -124,7 +124,7 @@ def test_several_outputs_have_a_deviation_each():
 
 
 def test_with_dropout_both_kinds_of_uncertainty_are_added(gaussian):
-    model = TabularMLPRegressor(**QUICK, loss="gaussian", dropout=0.1).fit(X, Y)
+    model = TabularMLPRegressor(folds=1, **QUICK, loss="gaussian", dropout=0.1).fit(X, Y)
     mean, deviation = model.predict(TEST, return_std=True, n_draws=30)
     target, scores = numbers_of(model.fitted), model.logits(TEST)
     assert mean.shape == deviation.shape == (3000,)
@@ -135,7 +135,7 @@ def test_with_dropout_both_kinds_of_uncertainty_are_added(gaussian):
 def test_a_target_without_noise_is_learned_too():
     """The plain likelihood stops learning rows that it has called uncertain."""
     exact = 1000 + 50 * np.sin(2 * X[:, 0]) * X[:, 2]
-    model = TabularMLPRegressor(**QUICK, loss="gaussian").fit(X, exact)
+    model = TabularMLPRegressor(folds=1, **QUICK, loss="gaussian").fit(X, exact)
     assert model.score(TEST, 1000 + 50 * np.sin(2 * TEST[:, 0]) * TEST[:, 2]) > 0.9
 
 
@@ -147,14 +147,16 @@ def test_plain_networks_and_ensembles_have_it(tmp_path):
     assert np.corrcoef(deviation, SPREAD)[0, 1] > 0.8
     check_coverage(*reg.predict_interval(TEST, COVERAGE), (TRUTH - 1000) / 50, held=300)
     assert_array_equal(saved_and_loaded(reg, tmp_path).predict(TEST), mean)
-    bag = BaggedMLPRegressor(TabularMLPRegressor(**{**QUICK, "max_iter": 6}, loss="gaussian"), 3, method="folds")
+    bag = BaggedMLPRegressor(
+        TabularMLPRegressor(folds=1, **{**QUICK, "max_iter": 6}, loss="gaussian"), 3, method="folds"
+    )
     low, high = bag.fit(X, Y).predict_interval(TEST, COVERAGE)
     check_coverage(low, high, TRUTH, held=1500)
 
 
 def test_a_monitor_of_one_number_is_refused_and_functions_are_not():
     with pytest.raises(ValueError, match="r2 takes one number for each target, but gaussian predicts 2"):
-        TabularMLPRegressor(**QUICK, loss="gaussian", monitor="r2").fit(X, Y)
+        TabularMLPRegressor(folds=1, **QUICK, loss="gaussian", monitor="r2").fit(X, Y)
     reg = MLPRegressor("gaussian", training=TrainingSettings(), **few.SMALL)
     with pytest.warns(UserWarning, match="converged"):
         reg.fit(few.X, few.NUMBERS)
@@ -164,7 +166,7 @@ def test_a_monitor_of_one_number_is_refused_and_functions_are_not():
 
 def test_intervals_of_positive_numbers_stay_positive():
     counts = np.random.default_rng(0).poisson(np.exp(0.3 * X[:, 0]))
-    model = TabularMLPRegressor(**{**QUICK, "max_iter": 10}, loss="poisson").fit(X, counts)
+    model = TabularMLPRegressor(folds=1, **{**QUICK, "max_iter": 10}, loss="poisson").fit(X, counts)
     low, high = model.predict_interval(TEST, 0.9)
     assert low.min() == 0
     assert np.all(high > low)

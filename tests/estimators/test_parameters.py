@@ -88,7 +88,7 @@ def test_class_weight_names_a_class_that_is_not_among_these_rows() -> None:
     clf = MLPClassifier(**few.SMALL, class_weight={2: 3.0}).partial_fit(few.X[seen], few.THREE[seen], classes=[0, 1, 2])
     plain = MLPClassifier(**few.SMALL).partial_fit(few.X[seen], few.THREE[seen], classes=[0, 1, 2])
     assert np.array_equal(clf.predict_proba(few.X), plain.predict_proba(few.X))
-    TabularMLPClassifier(**few.SMALL, class_weight={2: 3.0}).fit(
+    TabularMLPClassifier(folds=1, **few.SMALL, class_weight={2: 3.0}).fit(
         few.X, few.THREE, X_val=few.X[seen], y_val=few.THREE[seen]
     )
     with pytest.raises(ValueError, match="class_weight names"):

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*held-out rows the loss of the network:sklearn.exceptions.ConvergenceWarning"
 )
 BOTH = (TabularMLPClassifier, TabularMLPRegressor)
-CREW = {"hidden_layer_sizes": (24, 24), "max_iter": 24, "random_state": 0, "engine": "numpy"}
+CREW = {"hidden_layer_sizes": (24, 24), "max_iter": 24, "folds": 1, "random_state": 0, "engine": "numpy"}
 QUICK = {**CREW, "numbers": "waves"}
 """One network, and no crew."""
 
@@ -84,7 +84,10 @@ CHECKED = {
 @converted_targets
 @skipped_checks
 @parametrize_with_checks(
-    [TabularMLPClassifier((16,), **CHECKED, label_smoothing=0.1), TabularMLPRegressor((16,), **CHECKED)]
+    [
+        TabularMLPClassifier((16,), folds=1, **CHECKED, label_smoothing=0.1),
+        TabularMLPRegressor((16,), folds=1, **CHECKED),
+    ]
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -357,7 +360,7 @@ def test_searches_and_cross_validation_take_frames():
 def test_defaults_beat_scikit_learns_mlp_on_a_table_of_its_own():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     train, test = np.split(np.random.default_rng(0).permutation(len(X)), [330])
-    ours = TabularMLPRegressor(random_state=0).fit(X.iloc[train], y.iloc[train])
+    ours = TabularMLPRegressor(folds=1, random_state=0).fit(X.iloc[train], y.iloc[train])
     theirs = make_pipeline(StandardScaler(), SklearnMLPRegressor(random_state=0))
     with pytest.warns(UserWarning, match="Maximum iterations"):
         theirs.fit(X.iloc[train], y.iloc[train])
@@ -377,31 +380,31 @@ def test_the_native_engine_runs_all_of_it(kind, recwarn):
 
 @pytest.mark.parametrize("columns", [few.FRAME.columns[1:], np.array(["b", "c"]), pd.Index([], dtype=object)])
 def test_categorical_columns_come_as_index_or_array(columns: Any, tmp_path: Path) -> None:
-    clf = TabularMLPClassifier(**few.SMALL, categorical=columns).fit(few.FRAME, few.TWO)
+    clf = TabularMLPClassifier(folds=1, **few.SMALL, categorical=columns).fit(few.FRAME, few.TWO)
     assert (clf.preprocessor_.kinds_["b"] == "category") == (len(columns) > 0)
     assert np.array_equal(saved_and_loaded(clf, tmp_path).predict_proba(few.FRAME), clf.predict_proba(few.FRAME))
 
 
 def test_names_of_several_kinds_are_refused_as_by_scikit_learn() -> None:
     with pytest.raises(TypeError, match="1 is a int"):
-        TabularMLPClassifier(**few.SMALL).fit(pd.DataFrame(few.X, columns=["a", 1, "b", 2]), few.TWO)
+        TabularMLPClassifier(folds=1, **few.SMALL).fit(pd.DataFrame(few.X, columns=["a", 1, "b", 2]), few.TWO)
 
 
 @pytest.mark.parametrize("y", [pd.Series(pd.date_range("2020", periods=60)), few.NUMBERS.astype(str)])
 def test_table_regressor_refuses_targets_that_are_no_numbers(y: Any) -> None:
     with pytest.raises(ValueError, match="y holds numbers, got"):
-        TabularMLPRegressor(**few.SMALL).fit(few.X, y)
+        TabularMLPRegressor(folds=1, **few.SMALL).fit(few.X, y)
 
 
 def test_table_regressor_scores_several_quantiles() -> None:
-    reg = TabularMLPRegressor(**few.SMALL, loss=Quantile((0.1, 0.5, 0.9))).fit(few.X, few.NUMBERS)
+    reg = TabularMLPRegressor(folds=1, **few.SMALL, loss=Quantile((0.1, 0.5, 0.9))).fit(few.X, few.NUMBERS)
     assert reg.score(few.X, few.NUMBERS) < 1.0
-    plain = TabularMLPRegressor(**few.SMALL).fit(few.X, 100 * few.NUMBERS + 7)
+    plain = TabularMLPRegressor(folds=1, **few.SMALL).fit(few.X, 100 * few.NUMBERS + 7)
     assert plain.score(few.X, 100 * few.NUMBERS + 7) == pytest.approx(
         r2_score(100 * few.NUMBERS + 7, plain.predict(few.X))
     )
 
 
 def test_embedding_dim_may_be_a_list() -> None:
-    clf = TabularMLPClassifier(**few.SMALL, embedding_dim=[3]).fit(few.FRAME[["c"]], few.TWO)
+    clf = TabularMLPClassifier(folds=1, **few.SMALL, embedding_dim=[3]).fit(few.FRAME[["c"]], few.TWO)
     assert clf.estimator_.model_.params["input.embed.table1"].shape[1] == 3

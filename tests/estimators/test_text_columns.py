@@ -407,7 +407,7 @@ SMALL = {"hidden_layer_sizes": (64, 64), "max_iter": 60, "random_state": 0}
 def test_a_csv_is_learned_from_its_dates_and_numbers(tmp_path):
     X, y = csv_table()
     test, truth = csv_table(300, seed=1)
-    model = TabularMLPRegressor(**SMALL).fit(X, y)
+    model = TabularMLPRegressor(folds=1, **SMALL).fit(X, y)
     assert model.preprocessor_.kinds_ == {"day": "datetime", "price": "numeric", "shop": "category"}
     assert model.score(test, truth) > 0.99
     said = model.predict(test)
@@ -422,7 +422,7 @@ def test_a_csv_is_learned_from_its_dates_and_numbers(tmp_path):
 @quiet
 def test_members_of_an_ensemble_read_texts_too():
     X, y = csv_table(300)
-    member = TabularMLPRegressor((16,), max_iter=10)
+    member = TabularMLPRegressor((16,), folds=1, max_iter=10)
     model = BaggedMLPRegressor(member, 2, method="folds", random_state=0).fit(X, y)
     assert all(member.preprocessor_.kinds_["day"] == "datetime" for member in model.estimators_)
     assert np.isfinite(model.predict(X)).all()
@@ -432,7 +432,7 @@ def test_an_ensemble_says_it_once():
     X, y = csv_table(300)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        BaggedMLPRegressor(TabularMLPRegressor((8,), max_iter=2), 3, random_state=0).fit(X, y)
+        BaggedMLPRegressor(TabularMLPRegressor((8,), folds=1, max_iter=2), 3, random_state=0).fit(X, y)
     texts = [str(one.message) for one in said if one.category is ColumnWarning]
     assert len(texts) == 2
     assert all("2 more members say the like" in text for text in texts)
@@ -452,7 +452,7 @@ def test_an_estimator_leaves_out_a_column_without_values():
     X, y = csv_table(120)
     X = X[["shop"]].assign(nothing=np.nan, z=np.arange(120.0))
     with pytest.warns(ColumnWarning, match="Column 'nothing' has no values at all"):
-        model = TabularMLPClassifier((8,), max_iter=3, random_state=0).fit(X, y > y.mean())
+        model = TabularMLPClassifier((8,), folds=1, max_iter=3, random_state=0).fit(X, y > y.mean())
     assert_array_equal(model.predict(X), model.predict(X.assign(nothing=1.0)))
 
 

@@ -308,7 +308,7 @@ def test_if_all_diverge_the_error_is_told(iris):
 
 def test_a_table_with_everything():
     X, y = datasets.load("penguins")
-    found = tune(X, y, trials=3, random_state=0, verbose=False, estimator=TabularMLPClassifier(max_iter=8))
+    found = tune(X, y, trials=3, random_state=0, verbose=False, estimator=TabularMLPClassifier(folds=1, max_iter=8))
     best = found.best_estimator
     assert isinstance(best, TabularMLPClassifier)
     assert best.score(X, y) > 0.9
@@ -351,7 +351,7 @@ def test_what_classes_look_like(y, classes):
         MLPClassifier(),
         MLPRegressor(),
         TabularMLPClassifier(),
-        TabularMLPClassifier(monitor="f1"),
+        TabularMLPClassifier(folds=1, monitor="f1"),
         TabularMLPRegressor(),
     ],
 )

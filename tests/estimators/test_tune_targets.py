@@ -21,7 +21,7 @@ def rates(trial):
 
 def test_a_search_gives_errors_in_the_users_units():
     parts = (X[:150], VALUES[:150]), (X[150:], VALUES[150:])
-    made = TabularMLPRegressor(**QUICK, numbers="waves", random_state=0)
+    made = TabularMLPRegressor(folds=1, **QUICK, numbers="waves", random_state=0)
     found = tune(*parts[0], validation=parts[1], trials=2, estimator=made, metric="rmse", space=rates, verbose=False)
     alone = made.set_params(monitor="rmse").fit(*parts[0], X_val=parts[1][0], y_val=parts[1][1])
     error = np.sqrt(mean_squared_error(parts[1][1], alone.predict(parts[1][0])))
@@ -31,7 +31,7 @@ def test_a_search_gives_errors_in_the_users_units():
 
 def test_weights_judge_tables_too():
     w = np.where(LABELS == "cat", 5.0, 0.5)
-    made = TabularMLPClassifier(**QUICK, numbers="waves", monitor="accuracy", random_state=0)
+    made = TabularMLPClassifier(folds=1, **QUICK, numbers="waves", monitor="accuracy", random_state=0)
     kept = slice(150), slice(150, 200)
     judge = (X[kept[1]], LABELS[kept[1]], w[kept[1]])
     found = tune(X[kept[0]], LABELS[kept[0]], validation=judge, trials=1, estimator=made, space=rates, verbose=False)
@@ -40,7 +40,7 @@ def test_weights_judge_tables_too():
     assert not np.isclose(found.trials[0].value * 50, np.round(found.trials[0].value * 50))
 
 
-@pytest.mark.parametrize("made", [MLPClassifier((4,), max_iter=5), TabularMLPClassifier(**QUICK)])
+@pytest.mark.parametrize("made", [MLPClassifier((4,), max_iter=5), TabularMLPClassifier(folds=1, **QUICK)])
 def test_a_class_of_one_row_is_trained_on(made):
     y = LABELS.copy()
     y[0] = "auk"
@@ -49,7 +49,7 @@ def test_a_class_of_one_row_is_trained_on(made):
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
-@pytest.mark.parametrize("made", [MLPClassifier((4,), max_iter=5), TabularMLPClassifier(**QUICK)])
+@pytest.mark.parametrize("made", [MLPClassifier((4,), max_iter=5), TabularMLPClassifier(folds=1, **QUICK)])
 def test_a_class_of_one_row_does_not_stop_folds(made):
     y = LABELS.copy()
     y[0] = "auk"
@@ -60,7 +60,7 @@ def test_a_class_of_one_row_does_not_stop_folds(made):
 def test_the_last_fit_has_the_schedule_of_the_trial():
     """A trial sees fewer rows, for which "auto" may choose more epochs: the best of them is an epoch of that length."""
     many = np.random.default_rng(3).normal(size=(2100, 1))
-    made = TabularMLPRegressor((2,), numbers="plain", random_state=0)
+    made = TabularMLPRegressor((2,), folds=1, numbers="plain", random_state=0)
     found = tune(many, many[:, 0], trials=1, estimator=made, verbose=False)
     assert len(found.trials[0].curve) == 64 > auto_epochs(2100)
     assert found.best_estimator.estimator_.max_iter == 64

@@ -56,7 +56,7 @@ def test_a_class_may_be_absent_from_the_validation_rows() -> None:
 
 def test_weights_of_validation_rows():
     w = np.random.default_rng(2).uniform(0.1, 3, 50)
-    clf = TabularMLPClassifier(**animals.QUICK, numbers="waves", monitor="accuracy", random_state=0)
+    clf = TabularMLPClassifier(folds=1, **animals.QUICK, numbers="waves", monitor="accuracy", random_state=0)
     clf.fit(
         animals.X[:150], animals.LABELS[:150], X_val=animals.X[150:], y_val=animals.LABELS[150:], sample_weight_val=w
     )
@@ -135,7 +135,7 @@ def largest_error(y, prediction):
 
 @pytest.mark.parametrize("monitor", ["rmse", "neg_mean_squared_error", largest_error])
 def test_what_a_regressor_watches_is_in_the_users_units(monitor, tmp_path):
-    reg = TabularMLPRegressor(**animals.QUICK, numbers="waves", monitor=monitor, random_state=0)
+    reg = TabularMLPRegressor(folds=1, **animals.QUICK, numbers="waves", monitor=monitor, random_state=0)
     reg.fit(animals.X[:150], animals.VALUES[:150], X_val=animals.X[150:], y_val=animals.VALUES[150:])
     error = reg.predict(animals.X[150:]) - animals.VALUES[150:]
     wanted = {
@@ -152,7 +152,9 @@ def test_what_a_regressor_watches_is_in_the_users_units(monitor, tmp_path):
 
 def test_a_metric_without_weights_is_named():
     with pytest.raises(ValueError, match="takes no sample_weight"):
-        TabularMLPRegressor(**animals.QUICK, monitor=largest_error).fit(animals.X, animals.VALUES, np.ones(200) * 0.5)
+        TabularMLPRegressor(folds=1, **animals.QUICK, monitor=largest_error).fit(
+            animals.X, animals.VALUES, np.ones(200) * 0.5
+        )
 
 
 @pytest.mark.parametrize(

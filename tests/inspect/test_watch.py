@@ -137,7 +137,7 @@ def test_estimators_are_watched_too():
     pel.MLPClassifier((7,), max_iter=10, callbacks=[watch], batch_size=100, random_state=0).fit(X, y)
     assert [layer.name for layer in watch.looks[0].layers] == ["hidden1", "output"]
     table = inspect.Watch(every=5)
-    pel.TabularMLPClassifier(max_iter=4, callbacks=[table], random_state=0).fit(X, y)
+    pel.TabularMLPClassifier(folds=1, max_iter=4, callbacks=[table], random_state=0).fit(X, y)
     assert len(table.looks) > 1
 
 

@@ -133,7 +133,10 @@ def test_what_has_only_predict():
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_keep_their_columns(frame):
     table = frame({"age": X[:, 0], "height": X[:, 1]})
-    for estimator in (make_pipeline(StandardScaler(), LogisticRegression()), pel.TabularMLPClassifier(max_iter=2)):
+    for estimator in (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        pel.TabularMLPClassifier(folds=1, max_iter=2),
+    ):
         ax = pel.plot_boundary(estimator.fit(table, NAMES), table, NAMES, points=20)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "height")
 

@@ -178,7 +178,7 @@ def test_a_dict_says_what_is_supported(X):
         lambda: used.evaluate(X, Y),
         lambda: used.fit(np.zeros((ROWS, 2)), Y, validation=(X, Y), epochs=1, verbose=False),
         lambda: MLPRegressor(max_iter=1).fit(X, Y),
-        lambda: TabularMLPRegressor(max_iter=1).fit(X, Y),
+        lambda: TabularMLPRegressor(folds=1, max_iter=1).fit(X, Y),
     ):
         with pytest.raises(
             TypeError, match=r"X is a dict of .*: give an array .* or a data frame; pandas\.DataFrame\(X\)"

@@ -27,13 +27,13 @@ raw_wine, digits = partial(data.shipped, "wine", scale=False), partial(data.ship
 def table_classifier(**more: Any) -> TabularMLPClassifier:
     """Of tables, for a second at most."""
     settings = {"hidden_layer_sizes": (16,), "max_iter": 12, "numbers": "plain", "batch_size": 32} | more
-    return TabularMLPClassifier(random_state=0, **settings)
+    return TabularMLPClassifier(folds=1, random_state=0, **settings)
 
 
 def table_regressor(**more: Any) -> TabularMLPRegressor:
     """The same for numbers."""
     settings = {"hidden_layer_sizes": (16,), "max_iter": 12, "numbers": "plain", "batch_size": 32} | more
-    return TabularMLPRegressor(random_state=0, **settings)
+    return TabularMLPRegressor(folds=1, random_state=0, **settings)
 
 
 def weather() -> Rows:
