@@ -243,7 +243,7 @@ def inputs(model: Exportable, X: ArrayLike, *, numbers: str = "float32") -> dict
     --------
     >>> import numpy as np, pellucid as pel
     >>> X = np.array([[1.0, "a"], [np.nan, "b"], [3.0, "b"], [4.0, None]] * 5, dtype=object)
-    >>> reg = pel.TabularMLPRegressor((4,), max_iter=1, validation_fraction=0.2).fit(X, np.arange(20.0))
+    >>> reg = pel.TabularMLPRegressor((4,), quality="fast", max_iter=1).fit(X, np.arange(20.0))
     >>> {name: column[:2].ravel().tolist() for name, column in inputs(reg, X).items()}
     {'x0': [1.0, nan], 'x1': ['a', 'b']}
     """
