@@ -59,7 +59,7 @@ def rooms() -> str:
         ("cli", "what people start"),
         ("demo · serve", "the main job, shown · the prediction service"),
         ("lab · loading · importing", "the lectures' experiments · one door for files · networks from elsewhere"),
-        ("report", "what happened, on one page"),
+        ("report · export", "what happened, on one page · ONNX, C, JSON, NumPy"),
         ("estimators", "the scikit-learn face: MLPs, tables, ensembles, search"),
         ("inspect", "taps, statistics, findings, a step written out"),
         ("train · datasets", "model, loop, callbacks, checkpoints · shipped tables"),

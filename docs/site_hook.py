@@ -48,12 +48,13 @@ API = {
     "pellucid.inspect": "Seeing through",
     "pellucid.report": "Reports",
     "pellucid.importing": "From elsewhere",
+    "pellucid.export": "Export",
     "pellucid.lab": "The lab",
     "pellucid.datasets": "Tables that come along",
 }
 """Pages of the API: a module whose public names they show (those of a part below it that has a page stand there)."""
 
-ROOMS = ("nn", "optim", "train", "inspect", "report", "lab", "datasets", "estimators", "importing")
+ROOMS = ("nn", "optim", "train", "inspect", "report", "export", "lab", "datasets", "estimators", "importing")
 HIDDEN = ("plots", "random")
 """Modules."""
 

@@ -54,7 +54,9 @@ CASES: dict[str, tuple[str, ...]] = {
     "mpmath": ("engine/native/test_vectormath.py",),
     "polars": ("estimators/test_tables.py",),
     "tensorboard": ("train/test_tensorboard.py",),
-    "onnx": ("importing/test_onnx.py",),
+    "onnx": ("importing/test_onnx.py", "export/test_operations.py", "export/test_formats.py"),
+    "onnxruntime": ("export/test_operations.py", "export/test_formats.py"),
+    "jsonschema": ("export/test_operations.py",),
     "shap": ("estimators/ecosystem/test_explanations.py",),
     "skops": ("estimators/ecosystem/test_files_of_others.py",),
 }

@@ -70,6 +70,7 @@ def public_names():
 
 ROOMS = {
     "estimators": pellucid.estimators,
+    "export": pellucid.export,
     "importing": pellucid.importing,
     "inspect": pellucid.inspect,
     "lab": pellucid.lab,

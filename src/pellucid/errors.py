@@ -50,6 +50,10 @@ class GraphError(PellucidError, ValueError):
     """A graph that is not well formed (a cycle, a dangling reference)."""
 
 
+class ExportError(PellucidError, ValueError):
+    """A model, or a part of one, that a format cannot hold."""
+
+
 class KernelFolderWarning(UserWarning):
     """The folder of compiled kernels is not used, because others could have put code there."""
 

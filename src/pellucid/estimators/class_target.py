@@ -101,14 +101,18 @@ class ClassTarget(Target):
         return scores
 
     def decode(self, scores: Array) -> Array:
+        places = self.places(scores)
+        return places if self.several else np.asarray(self.classes[places])
+
+    def places(self, scores: Array) -> Array:
+        """Numbers of the classes by the scores, (n,); for several labels zeros and ones, (n, labels)."""
         decision = self.decision(scores)
         if self.several:
             return (decision > 0).astype(int)
         if self.two:
-            places = np.minimum(decision > 0, len(self.classes) - 1).astype(int)
-        else:
-            places = np.argmax(decision, axis=1)
-        return np.asarray(self.classes[places])
+            return np.minimum(decision > 0, len(self.classes) - 1).astype(int)
+        best: Array = np.argmax(decision, axis=1)
+        return best
 
     def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
         """Accuracy; of several labels the share of rows that have all of them right."""
@@ -118,20 +122,27 @@ class ClassTarget(Target):
     def probabilities(self, scores: Array, doubt: float = 0.0, *, log: bool = False) -> Array:
         """How likely each class is, or the logarithm of it; with a share of `doubt`.   (n, outputs) -> (n, classes)"""
         if not self.several and len(self.classes) == 1:
-            return np.full((len(scores), 1), 0.0 if log else 1.0, scores.dtype)
+            return np.full_like(scores[:, :1], 0.0 if log else 1.0)
         if log and not doubt:
             return np.asarray(self.link.log_probabilities(scores))
-        likely = np.asarray(self.link.probabilities(scores))
+        likely: Array = self.link.probabilities(scores)
         if doubt:
             even = 0.5 if self.several else 1 / likely.shape[1]
             likely = likely * likely.dtype.type(1 - doubt) + likely.dtype.type(doubt * even)
         return np.log(likely) if log else likely
 
+    def calibrated(self, scores: Array, told: Calibration, *, log: bool = False) -> Array:
+        """The same by scores over their temperature, with the doubt that rows have taught."""
+        return self.probabilities(scores / scores.dtype.type(told.temperature), told.doubt, log=log)
+
     def chosen(self, likely: Array) -> Array:
         """The most likely class; zeros and ones for several labels.   (n, classes) -> (n,) or (n, labels)"""
-        if self.several:
-            return (likely > 0.5).astype(int)
-        return np.asarray(self.classes[np.argmax(likely, axis=1)])
+        places = self.likeliest(likely)
+        return places if self.several else np.asarray(self.classes[places])
+
+    def likeliest(self, likely: Array) -> Array:
+        """Numbers of the most likely classes, (n,); for several labels zeros and ones, (n, labels)."""
+        return (likely > 0.5).astype(int) if self.several else np.argmax(likely, axis=1)
 
     @property
     def link(self) -> Link:

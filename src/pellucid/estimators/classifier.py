@@ -145,8 +145,7 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         return self._calibrate(X, y, sample_weight)
 
     def _likely(self, scores: Array, log: bool = False) -> Array:
-        told = self.fitted.calibration
-        return classes_of(self.fitted).probabilities(scores / scores.dtype.type(told.temperature), told.doubt, log=log)
+        return classes_of(self.fitted).calibrated(scores, self.fitted.calibration, log=log)
 
     def _row_weights(self, target: Target, y: Array, *, part: bool = False) -> Array | None:
         assert isinstance(target, ClassTarget)

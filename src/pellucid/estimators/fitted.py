@@ -19,6 +19,9 @@ from pellucid.estimators.recipe import Recipe, name_of
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train import Metric, Model
 
+Scoring = Callable[[Model, Matrix], Array]
+"""Rows to the output of a network, members apart."""
+
 DRAWS = 50
 """Networks that are drawn by dropout."""
 
@@ -42,16 +45,21 @@ class Fitted:
     attempts: tuple[dict[str, Any], ...] = ()  # of a fit on a table that was looked after
     baselines: dict[str, float] = field(default_factory=dict)  # held-out losses, its own and those of simpler models
 
-    def scores(self, X: Matrix) -> Array:
-        """The output of the network, or of several joined.   (n, features) -> (n, outputs)"""
-        if self.crew is not None:
-            return self.crew.scores(X)
-        return np.asarray(self.model.loss.joined(self.model.scores(X)))
+    def scores(self, X: Matrix, each: Scoring = Model.scores) -> Array:
+        """The output of the network, or of several joined.   (n, features) -> (n, outputs)
 
-    def tempered(self, X: Matrix) -> Array:
+        `each` makes the scores of one network: compiled code, or its formula, which can be recorded.
+        """
+        if self.crew is not None:
+            return self.crew.scores(X, each)
+        scores: Array = self.model.loss.joined(each(self.model, X))
+        return scores
+
+    def tempered(self, X: Matrix, each: Scoring = Model.scores) -> Array:
         """The same over the temperature."""
-        scores = self.scores(X)
-        return np.asarray(scores / scores.dtype.type(self.calibration.temperature))
+        scores = self.scores(X, each)
+        tempered: Array = scores / scores.dtype.type(self.calibration.temperature)
+        return tempered
 
     @property
     def networks(self) -> tuple[Fitted, ...]:
@@ -122,10 +130,11 @@ class Crew:
     members: tuple[Fitted, ...]
     shares: tuple[float, ...]
 
-    def scores(self, X: Matrix) -> Array:
+    def scores(self, X: Matrix, each: Scoring = Model.scores) -> Array:
         """Each one's over its own temperature, joined.   (n, features) -> (n, outputs)"""
-        each = np.stack([member.tempered(X) for member in self.members], axis=1)
-        return np.asarray(self.members[0].model.loss.single.link.pooled(each, self.shares))
+        tempered = np.stack([member.tempered(X, each) for member in self.members], axis=1)
+        pooled: Array = self.members[0].model.loss.single.link.pooled(tempered, self.shares)
+        return pooled
 
 
 def has_noise(net: nn.Layer) -> bool:

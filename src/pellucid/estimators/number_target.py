@@ -43,9 +43,10 @@ class Units:
 
     def own(self, numbers: Array) -> Array:
         """The way back, for (n,) or (n, columns · numbers for each)."""
-        flat = numbers.reshape(len(numbers), -1).astype(np.float64)
+        flat = (numbers[:, None] if numbers.ndim == 1 else numbers).astype(np.float64)
         each = flat.shape[1] // len(self.shift)
-        return np.asarray(flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)).reshape(numbers.shape)
+        own: Array = flat * np.repeat(self.factor, each) + np.repeat(self.shift, each)
+        return own.reshape(numbers.shape)
 
     def own_widths(self, widths: Array) -> Array:
         """The way back for distances, (n,) or (n, columns): they have a size and no place."""
@@ -111,7 +112,8 @@ class NumberTarget(Target):
 
     def predictions(self, scores: Array) -> Array:
         """In the units of training.   (n, outputs) -> (n, outputs)"""
-        return np.asarray(self.loss.link(scores))
+        predictions: Array = self.loss.link(scores)
+        return predictions
 
     def decode(self, scores: Array) -> Array:
         return self._shown(self._grouped(scores)[:, :, 0] if self.has_deviations else self.predictions(scores))
@@ -151,7 +153,8 @@ class NumberTarget(Target):
 
     def _grouped(self, scores: Array) -> Array:
         """(n, outputs) -> (n, columns, numbers for each)"""
-        return self.predictions(scores).reshape(len(scores), -1, self.loss.per_output)
+        predictions, each = self.predictions(scores), self.loss.per_output
+        return predictions.reshape(predictions.shape[0], predictions.shape[1] // each, each)
 
     def score(self, scores: Array, encoded: Array, weights: Array | None) -> float:
         """R²; for several quantiles the mean of their D² (the share of the pinball loss that is explained)."""

@@ -197,6 +197,12 @@ class BaseEnsemble(Parameters, Saves, LearningCurves, BaseEstimator):  # type: i
 
     # prediction
 
+    @property
+    def reading(self) -> Outputs:
+        """How the outputs of members are read: what is averaged, and what is decided by the mean."""
+        check_is_fitted(self)
+        return self._reading
+
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
         if not self._takes_tables():

@@ -57,9 +57,12 @@ class ClassOutputs:
 
     def decided(self, outputs: Array) -> Array:
         """The most likely class, (n,); zeros and ones for several labels, (n, labels)."""
-        if self.multilabel:
-            return (outputs > 0.5).astype(int)
-        return np.asarray(self.classes[np.argmax(outputs, axis=1)])
+        places = self.places(outputs)
+        return places if self.multilabel else np.asarray(self.classes[places])
+
+    def places(self, outputs: Array) -> Array:
+        """Numbers of the most likely classes, (n,); zeros and ones for several labels, (n, labels)."""
+        return (outputs > 0.5).astype(int) if self.multilabel else np.argmax(outputs, axis=1)
 
     def unseen(self, outputs: Array, y: Array, rows: Array) -> dict[str, Array]:
         """What an ensemble keeps of outputs for rows that members have not seen."""

@@ -15,4 +15,5 @@ def smoothly_clipped(z: Floats, limit: float) -> Floats:
     """
     far = 1e9 * limit  # beyond it is the limit to the last digit, and squares would become infinite
     within = np.clip(z, -far, far)
-    return np.asarray(within / np.sqrt(1.0 + (within / limit) ** 2))
+    clipped: Floats = within / np.sqrt(1.0 + (within / limit) ** 2)
+    return clipped

@@ -45,21 +45,26 @@ class Encoding:
         scaled = unscaled[:, : self.scaled]
         for scaler in self.scalers if self.scaled else ():
             scaled = scaler.transform(scaled)
-        return self.joined(scaled, unscaled, values)
+        return self.joined(scaled, unscaled, self.codes(values))
 
     def unscaled(self, numbers: Array, values: dict[str, Array]) -> Array:
         """Numbers imputed, marks, one-hot columns.   -> (n, numbers + ...)"""
-        filled = numbers if self.imputer is None else self.imputer.transform(numbers)
-        parts = [filled, np.isnan(numbers[:, self.marked]).astype(float)]
-        if self.encoder is not None:
-            names = self.layout.one_hot
-            hot = self.encoder.transform(np.column_stack([values[name] for name in names]))
-            parts.append(paired(hot, list(map(len, self.layout.categories_of(names)))))
+        if self.encoder is None:
+            return self.filled(numbers, None)
+        return self.filled(numbers, self.encoder.transform(np.column_stack([values[k] for k in self.layout.one_hot])))
+
+    def filled(self, numbers: Array, hot: Array | None) -> Array:
+        """The same of numbers with NaN and of one-hot columns, in plain NumPy: it can be recorded."""
+        gone = np.isnan(numbers)
+        parts = [numbers if self.imputer is None else np.where(gone, self.imputer.statistics_, numbers)]
+        parts.append(gone[:, self.marked].astype(float))
+        if hot is not None:
+            parts.append(paired(hot, list(map(len, self.layout.categories_of(self.layout.one_hot)))))
         return np.column_stack(parts)
 
-    def joined(self, scaled: Array, unscaled: Array, values: dict[str, Array]) -> Array:
+    def joined(self, scaled: Array, unscaled: Array, codes: Array) -> Array:
         """Scaled columns, those that need no scale, and codes."""
-        return np.column_stack([scaled, unscaled[:, self.scaled :], self.codes(values)])
+        return np.column_stack([scaled, unscaled[:, self.scaled :], codes])
 
     def codes(self, values: dict[str, Array]) -> Array:
         """Codes from 1 of the columns of many categories; 0 is unknown or missing.   -> (n, such columns)"""
@@ -126,7 +131,7 @@ def learn_encoding(
     part = unscaled if scaling in ("robust", "separate") else unscaled[:, : numbers.shape[1]]
     scaled = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else part
     encoding = replace(encoding, scaled=part.shape[1], scaled_out=scaled.shape[1])
-    return encoding, encoding.joined(scaled, unscaled, values)
+    return encoding, encoding.joined(scaled, unscaled, encoding.codes(values))
 
 
 def _refuse_spans(names: list[str], numbers: Array, scaling: str | None) -> None:

@@ -83,5 +83,20 @@ class HiddenDirections(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return self.formula(x)
+
+    def formula(self, x: Floats) -> Floats:
+        """What `transform` computes of checked rows, in plain NumPy: it can be recorded.
+
+        Parameters
+        ----------
+        x : array of shape (n, features)
+            rows
+
+        Returns
+        -------
+        array of shape (n, features + directions)
+            floats
+        """
         along = (x.astype(np.float64) - self.mean_) @ self.directions_
         return np.column_stack([x, smoothly_clipped(along, LIMIT)])

@@ -309,6 +309,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         return self._encoding.layout.names
 
     @property
+    def encoding(self) -> Encoding:
+        """All that was learned, in one value."""
+        check_is_fitted(self, "kinds_")
+        return self._encoding
+
+    @property
     def kinds_(self) -> dict[str, str]:
         """Kinds of the columns by name: "numeric", "boolean", "category", "datetime", or "empty" (left out)."""
         return self._encoding.layout.kinds

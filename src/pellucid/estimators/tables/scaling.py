@@ -106,8 +106,22 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         with np.errstate(over="ignore"):
-            z = (x - self.center_) / self.scale_
-        return smoothly_clipped(z, self.limit).astype(x.dtype, copy=False)
+            return self.formula(x).astype(x.dtype, copy=False)
+
+    def formula(self, x: Floats) -> Floats:
+        """What `transform` computes of checked rows, in plain NumPy: it can be recorded.
+
+        Parameters
+        ----------
+        x : array of shape (n, features)
+            rows
+
+        Returns
+        -------
+        array of shape (n, features)
+            each within ±limit
+        """
+        return smoothly_clipped((x - self.center_) / self.scale_, self.limit)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

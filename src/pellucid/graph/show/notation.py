@@ -16,7 +16,7 @@ from pellucid.graph.show.expression import Call, Expression, Number, Symbol
 # binding strength, weakest first
 _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(6)
 
-_INFIX = {
+INFIX = {
     "add": ("+", _SUM),
     "subtract": ("-", _SUM),
     "multiply": ("*", _PRODUCT),
@@ -36,6 +36,7 @@ _INFIX = {
     "logical_and": ("and", _COMPARE),
     "logical_or": ("or", _COMPARE),
 }
+"""Operations that stand between their arguments: the sign, and how strongly it binds."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Notation:
             return text, _SIGN if text.startswith(self.signs["-"]) else _ATOM
         if e.op == "partial":
             return self.partial(*(self.write(a) for a in e.args)), _PRODUCT
-        if e.op in _INFIX:
+        if e.op in INFIX:
             return self._infix(e)
         if e.op == "negative":
             return self.signs["-"] + self._inside(e.args[0], _PRODUCT), _SIGN
@@ -120,7 +121,7 @@ class Notation:
         return text if binds >= strength else f"({text})"
 
     def _infix(self, e: Call) -> tuple[str, int]:
-        sign, strength = _INFIX[e.op]
+        sign, strength = INFIX[e.op]
         left, right = e.args
         first = self._inside(left, strength)
         # a - (b - c) and a / (b * c) keep their brackets; a negative number on the right is bracketed,

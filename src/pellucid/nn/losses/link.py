@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from pellucid.graph.core.tracer import Tracer
 from pellucid.graph.numpy_api import log_softmax, logsumexp, softmax
 
 
@@ -131,7 +132,7 @@ class Link:
         exact = self._exact(scores)
         if exact is not None:
             return exact.value(_both_sides(scores))
-        likely = np.asarray(self.function(scores))
+        likely = self.function(scores)
         return np.concatenate([1 - likely, likely], axis=1) if likely.shape[1] == 1 else likely
 
     def log_probabilities(self, scores: Any) -> Any:
@@ -246,8 +247,13 @@ def sigmoid_or_softmax(s: Any) -> Any:
     return special.expit(s) if s.shape[1] == 1 else softmax(s)
 
 
+def _shares(s: Any) -> Any:
+    """SciPy's softmax, and its twin where it is recorded.   (n, k) -> (n, k)"""
+    return softmax(s, axis=1) if type(s) is Tracer else special.softmax(s, axis=1)
+
+
 _APART = Formula(special.expit, special.log_expit, (special.expit, sigmoid_or_softmax))
-_SHARED = Formula(lambda s: special.softmax(s, axis=1), log_softmax, (softmax, special.softmax, sigmoid_or_softmax))
+_SHARED = Formula(_shares, log_softmax, (softmax, special.softmax, sigmoid_or_softmax))
 
 IDENTITY = Link("identity", identity, idempotent=True)
 EXP = Link("exp", bounded_exp, LinkKind.POSITIVE)
