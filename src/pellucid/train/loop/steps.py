@@ -150,7 +150,7 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
     later = 0  # from how many steps on it pays
     if engine == "auto":
         example = run.plan.data.example
-        rows = len(example) if streamed else min(run.plan.batch_size, len(example))
+        rows = run.plan.data.step_rows(run.plan.batch_size)
         graph = graph_of(run, example)
         if example.sparse:  # what counts is the update of a large weight, and that is limited by memory
             each = STEP + compiled_seconds(graph, {"n": rows, "m": example.X.nnz * rows // len(example)})

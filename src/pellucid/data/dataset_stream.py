@@ -1,0 +1,93 @@
+"""A Dataset as training takes it: pools of rows, prepared for the loss, from which steps gather their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from pellucid.data.background import ahead
+from pellucid.data.dataset import Dataset
+from pellucid.data.rows import Rows, prepared_rows
+from pellucid.data.samples import Samples
+from pellucid.data.streams import Stream, Stretch
+from pellucid.errors import ShapeError
+from pellucid.nn.losses.loss import Loss
+
+SEEN = 8192
+"""Rows, at most, that a run looks at before it begins."""
+
+HELD = 1 << 17
+"""Rows, at most, that are kept in memory to check by."""
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetStream(Stream):
+    """Rows of a data set; the order of an epoch is a function of seed and epoch."""
+
+    data: Dataset
+    loss: Loss
+    outputs: int | None
+    dtype: Any
+    some: Rows
+
+    @property
+    def example(self) -> Rows:
+        return self.some
+
+    def checksum(self) -> str:
+        return self.data.checksum()
+
+    def count(self, size: int) -> int | None:
+        return None if self.data.rows is None else -(-self.data.rows // size)
+
+    def step_rows(self, size: int) -> int:
+        return min(size, len(self.some))
+
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Rows]:
+        for rows, _, order in self.stretches(size, seed=seed, epoch=epoch, start=start, most=1, limit=None):
+            for first in range(0, len(order), size):
+                yield rows.take(order[first : first + size])
+
+    def stretches(
+        self, size: int, *, seed: int | None, epoch: int, start: int, most: int, limit: int | None
+    ) -> Iterator[Stretch]:
+        # the outer thread prepares a pool while the inner one reads the next
+        with closing(ahead(self._stretches(size, seed, epoch, start))) as stretches:
+            yield from stretches
+
+    def _stretches(self, size: int, seed: int | None, epoch: int, start: int) -> Iterator[Stretch]:
+        row_bytes = sum(array.nbytes for array in self.some.arrays) // len(self.some)
+        pools = self.data.pools(
+            self.data.pool_rows(row_bytes), size, self.dtype, seed=seed, epoch=epoch, start=start
+        )
+        with closing(pools):
+            for pool in pools:
+                rows = prepared(pool.rows, self.loss, self.outputs, self.dtype, part=True)
+                yield Stretch(rows, min(size, len(rows)), pool.order)
+
+
+def prepared(samples: Samples, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False) -> Rows:
+    """Samples as rows of a training."""
+    return prepared_rows(samples.X, samples.target, samples.weights, loss, outputs, dtype, part=part)
+
+
+def first_samples(data: Dataset, dtype: Any) -> Samples:
+    """Some rows, as the network takes them."""
+    if not data.has_target:
+        raise ShapeError("the data set has no target: name its column, dataset(..., target='name')")
+    return data.encoder(dtype)(data.some(SEEN))
+
+
+def held_out(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
+    """Rows to train on, and a share of the others that fits into memory: at most HELD rows."""
+    rows = data.counted().rows or 1
+    return data.split(min(share, HELD / rows), seed=seed)
+
+
+def checking_rows(data: Dataset, dtype: Any) -> Samples:
+    """A data set to check by, in memory: all of it, or HELD of its rows by their hash."""
+    rows = data.counted().rows or 1
+    return (data if rows <= HELD else data.split(HELD / rows)[1]).gather(dtype)
+

@@ -1,0 +1,190 @@
+"""Parts of a data set on the way: some rows as they come from a file, their target and weights, and as floats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.inputs import all_finite, as_inputs
+from pellucid.data.samples import Samples
+from pellucid.data.types import Array
+from pellucid.errors import ShapeError
+
+STRIP = 8192
+"""Rows that are turned from columns into rows at a time: they stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is read: the features, the target (none, one or several columns), the weight of rows."""
+
+    features: tuple[str, ...]
+    target: tuple[str, ...] = ()
+    weight: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys((*self.features, *self.target, *([] if self.weight is None else [self.weight]))))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Consecutive rows. X: a data frame (of narwhals) or an array (n, features); `where` it is from, for messages.
+
+    `block` and `first` are the number of the block, and that of the first row in it. Of rows that were picked out of a
+    part, that is their `origin`: it knows their numbers.
+    """
+
+    X: Any
+    target: Array | None = None
+    weights: Array | None = None
+    where: str = ""
+    block: int = 0
+    first: int = 0
+    origin: Part | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def native(self) -> Any:
+        """The rows as a data frame of the library that read them, or as an array."""
+        return self.X if isinstance(self.X, np.ndarray) else self.X.to_native()
+
+    def take(self, rows: slice | Array) -> Part:
+        """Some of the rows."""
+        target, weights = (None if one is None else one[rows] for one in (self.target, self.weights))
+        part = replace(self, X=self.X[rows], target=target, weights=weights)
+        if isinstance(rows, slice):
+            return replace(part, first=self.first + (rows.start or 0))
+        return replace(part, origin=self.origin or self)
+
+    def samples(self, dtype: Any) -> Samples:
+        """The rows as floats, with their target. A part without one has an empty target."""
+        target = np.empty((len(self), 0)) if self.target is None else self.target
+        return Samples(self.floats(dtype), target, self.weights)
+
+    def floats(self, dtype: Any) -> Array:
+        """The rows as floats; an error for texts, dates, and numbers that are missing or infinite."""
+        if isinstance(self.X, np.ndarray):
+            return self._checked(self.X, dtype)
+        import narwhals as nw
+
+        if not all(kind.is_numeric() or kind == nw.Boolean for kind in self.X.schema.values()):
+            return self._checked(self.native, dtype)
+        columns = [self.X[:, place].to_numpy() for place in range(self.X.shape[1])]
+        rows = np.empty((len(self), len(columns)), dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, len(self), STRIP):
+                strip = slice(start, start + STRIP)
+                for place, column in enumerate(columns):
+                    rows[strip, place] = column[strip]
+        return rows if all_finite(rows) else self._checked(self.native, dtype)
+
+    def _checked(self, X: Any, dtype: Any) -> Array:
+        """Slower, with an error that names the place."""
+        if self.origin is not None:
+            self.origin.floats(dtype)
+        try:
+            return np.asarray(as_inputs(X, dtype, self.first))
+        except (ShapeError, ValueError) as error:
+            raise type(error)(f"{self.where}: {error}") from None
+
+
+def part_of(item: Any, columns: Columns, where: str, block: int = 0, first: int = 0) -> Part:
+    """A data frame that has the columns, or a tuple (X, y) or (X, y, weights), or rows alone, as a part."""
+    if isinstance(item, tuple):
+        X, y, weights = (*item, None, None)[:3]
+        inner = part_of(X, replace(columns, target=(), weight=None), where, block, first)
+        part = replace(inner, target=None if y is None else _values(y), weights=_weights(weights))
+        return _complete(part, columns)
+    frame = frame_of(item)
+    if frame is None:
+        return Part(np.asarray(item), where=where, block=block, first=first)
+    absent = [name for name in columns.names if name not in frame.columns]
+    if absent:
+        raise ShapeError(
+            f"{where}: a batch has no column {', '.join(map(repr, absent[:5]))}; it has {', '.join(frame.columns[:20])}"
+        )
+    target = [_values(frame[name].to_native()) for name in columns.target]
+    joined = None if not target else target[0] if len(target) == 1 else np.column_stack(target)
+    weights = None if columns.weight is None else _weights(frame[columns.weight].to_native())
+    X = frame.select(*columns.features)
+    return _complete(Part(X, joined, weights, where, block, first), columns)
+
+
+def frame_of(item: Any) -> Any:
+    """A data frame in memory, whosever it is (a record batch of Arrow's too); None for everything else."""
+    if type(item).__module__.startswith("pyarrow") and type(item).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        item = pa.Table.from_batches([item])
+    import narwhals as nw
+
+    frame = nw.from_native(item, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def joined_parts(parts: Sequence[Part]) -> Part:
+    """Parts one below the other, as one; the place is that of the first."""
+    import narwhals as nw
+
+    first = parts[0]
+    X = [part.X for part in parts]
+    whole = np.concatenate(X) if isinstance(first.X, np.ndarray) else nw.concat(X)
+    target, weights = (
+        None if getattr(first, name) is None else np.concatenate([getattr(part, name) for part in parts])
+        for name in ("target", "weights")
+    )
+    return replace(first, X=whole, target=target, weights=weights)
+
+
+def _values(column: Any) -> Array:
+    """A column as an array; texts as objects, for their lengths differ from part to part."""
+    if hasattr(column, "to_numpy"):
+        import narwhals as nw
+
+        column = nw.from_native(column, series_only=True, pass_through=True).to_numpy()
+    array = np.asarray(column)
+    return array.astype(object) if array.dtype.kind in "UST" else array
+
+
+def _weights(column: Any) -> Array | None:
+    return None if column is None else _values(column).astype(np.float64)
+
+
+def _complete(part: Part, columns: Columns) -> Part:
+    """The part, if no row lacks its target or weight."""
+    named = {"target": (part.target, ", ".join(columns.target)), "weight": (part.weights, columns.weight)}
+    for what, (values, name) in named.items():
+        if values is None:
+            continue
+        if len(values) != len(part):
+            raise ShapeError(f"{part.where}: {len(part)} rows, but {len(values)} of the {what}: they must be the same")
+        gone = _gone(values)
+        if gone is not None:
+            row, value = gone
+            called = f" {name!r}" if name else ""
+            raise ValueError(
+                f"{part.where}: the {what}{called} is {value} in row {part.first + row}: leave such rows out"
+            )
+    return part
+
+
+def _gone(values: Array) -> tuple[int, str] | None:
+    """The first row whose value is missing or infinite, and which of both."""
+    if values.dtype.kind in "iub" or (values.dtype.kind == "f" and all_finite(values)):
+        return None
+    import pandas as pd
+
+    missing = np.asarray(pd.isna(values)).reshape(len(values), -1).any(axis=1)
+    if missing.any():
+        return int(np.flatnonzero(missing)[0]), "missing"
+    if values.dtype.kind != "f":
+        return None
+    endless = np.isinf(values).reshape(len(values), -1).any(axis=1)
+    return (int(np.flatnonzero(endless)[0]), "infinite") if endless.any() else None
