@@ -14,7 +14,7 @@ from pellucid.data.parts import Columns, Part, part_of
 from pellucid.data.sources import WAYS
 from pellucid.errors import PellucidError, ShapeError
 
-READ = 1 << 14
+READ = 1 << 15
 """Rows that a file is read by."""
 
 BUFFER = 1 << 16
@@ -122,7 +122,7 @@ def _read_batches(open_file: Callable[[], Iterator[Any]], columns: Columns, name
 class ArrowSource:
     """The files of a data set of pyarrow's."""
 
-    has_target = False
+    named, has_target = True, False
 
     def __init__(self, dataset: Any, schema: Any = None) -> None:
         schema = dataset.schema if schema is None else schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ class Failure:
 END = object()
 
 
-def ahead(items: Iterable[T], most: int = 1) -> Iterator[T]:
+def ahead(items: Iterable[T], most: int = 1) -> Generator[T, None, None]:
     """The same items in the same order; up to `most` of them wait. An error comes when its item is asked for.
 
     The thread ends with the items, or when this iterator is closed.

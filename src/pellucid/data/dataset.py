@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -21,7 +21,7 @@ from pellucid.data.sources import BatchSource, FrameSource, LazySource, Source
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
 
-POOL = 1 << 26
+POOL = 1 << 25
 """Bytes of the rows that are shuffled together, if nothing else is asked for. Up to three pools are in memory."""
 
 PLACES = 8
@@ -48,7 +48,7 @@ class Dataset:
     counted_rows : int | None
         how many rows there are, where it has been counted
     buffer : int | None
-        rows that are shuffled together; None is 64 MB of them
+        rows that are shuffled together; None is 32 MB of them
     encode : Encoder | None
         makes floats of rows; None for numbers as they are
     """
@@ -113,6 +113,16 @@ class Dataset:
             of one feature, with target and weights
         """
         return replace(self, read=replace(self.read, features=self.read.features[:1]), encode=None)
+
+    def features_alone(self) -> Dataset:
+        """The same without target and weights.
+
+        Returns
+        -------
+        Dataset
+            for predictions
+        """
+        return replace(self, read=Columns(self.read.features), encode=None)
 
     def split(self, share: float, *, seed: int = 0) -> tuple[Dataset, Dataset]:
         """Two parts of the rows, by a hash of the place of each: rows to train on, and a share of them held out.
@@ -189,7 +199,7 @@ class Dataset:
         left = most
         for place, (number, block) in enumerate(chosen):
             wanted = -(-left // (len(chosen) - place))
-            with closing(chosen_parts(block, number, self.read, self.shares)) as parts:  # type: ignore[type-var]
+            with closing(chosen_parts(block, number, self.read, self.shares)) as parts:
                 for part in parts:
                     found.append(part.take(slice(0, wanted)))
                     wanted, left = wanted - len(found[-1]), left - len(found[-1])
@@ -234,8 +244,8 @@ class Dataset:
 
     def pools(
         self, size: int, batch: int, dtype: Any, *, seed: int | None = None, epoch: int = 0, start: int = 0
-    ) -> Iterator[Pool]:
-        """The rows of an epoch in pools, read and encoded ahead by another thread.
+    ) -> Generator[Pool, None, None]:
+        """The rows of an epoch in pools, encoded.
 
         Parameters
         ----------
@@ -254,12 +264,10 @@ class Dataset:
 
         Returns
         -------
-        iterator of Pool
+        generator of Pool
             rows, and the order in which batches take them
         """
-        return ahead(self._pools(max(1, size // batch) * batch, batch, dtype, seed, epoch, start))
-
-    def _pools(self, size: int, batch: int, dtype: Any, seed: int | None, epoch: int, start: int) -> Iterator[Pool]:
+        size = max(1, size // batch) * batch
         blocks, counts, encode = self.source.blocks, self._block_rows, self.encoder(dtype)
         order = np.arange(len(blocks)) if seed is None else shuffled(len(blocks), seed, epoch)
         cursors = [
@@ -268,11 +276,12 @@ class Dataset:
         ]
         number, begun = divmod(start * batch, size)
         samples = taken_in_turn(cursors, 1 if seed is None else self.source.ways, number * size)
-        for place, pool in enumerate(pooled(samples, size), number):
-            rows = np.arange(len(pool)) if seed is None else shuffled(len(pool), seed, epoch, place + 1)
-            if begun < len(rows):
-                yield Pool(pool, rows[begun:])
-            begun = 0
+        with closing(samples):
+            for place, pool in enumerate(pooled(samples, size), number):
+                rows = np.arange(len(pool)) if seed is None else shuffled(len(pool), seed, epoch, place + 1)
+                if begun < len(rows):
+                    yield Pool(pool, rows[begun:])
+                begun = 0
 
     def batches(
         self, size: int = 1024, *, seed: int | None = None, epoch: int = 0, start: int = 0, dtype: Any = np.float32
@@ -284,7 +293,7 @@ class Dataset:
         size : int
             rows of a batch
         seed : int | None
-            shuffles: blocks, and rows of about 64 MB together; None keeps the order of the rows
+            shuffles: blocks, and rows of about 32 MB together; None keeps the order of the rows
         epoch : int
             number of the pass: with a seed, each has an order of its own
         start : int
@@ -300,7 +309,7 @@ class Dataset:
         check_whole(size=size)
         row = self.encoder(dtype)(self.some(1))
         rows = self.pool_rows(sum(array.nbytes for array in (row.X, row.target)))
-        with closing(self.pools(rows, size, dtype, seed=seed, epoch=epoch, start=start)) as pools:  # type: ignore[type-var]
+        with closing(ahead(self.pools(rows, size, dtype, seed=seed, epoch=epoch, start=start))) as pools:
             for pool in pools:
                 for first in range(0, len(pool.order), size):
                     X, y, weights = pool.rows.take(pool.order[first : first + size]).arrays(sparse=False)
@@ -357,7 +366,7 @@ def dataset(
     drop : list of str
         columns that are not read
     buffer : int | None
-        rows that are shuffled together; None is 64 MB of them. Up to three times so many are in memory
+        rows that are shuffled together; None is 32 MB of them. Up to three times so many are in memory
 
     Returns
     -------

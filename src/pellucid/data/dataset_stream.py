@@ -53,7 +53,6 @@ class DatasetStream(Stream):
     def stretches(
         self, size: int, *, seed: int | None, epoch: int, start: int, most: int, limit: int | None
     ) -> Iterator[Stretch]:
-        # the outer thread prepares a pool while the inner one reads the next
         with closing(ahead(self._stretches(size, seed, epoch, start))) as stretches:
             yield from stretches
 

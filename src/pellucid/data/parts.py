@@ -76,7 +76,7 @@ class Part:
 
         if not all(kind.is_numeric() or kind == nw.Boolean for kind in self.X.schema.values()):
             return self._checked(self.native, dtype)
-        columns = [self.X[:, place].to_numpy() for place in range(self.X.shape[1])]
+        columns = [column.to_numpy() for column in self.X.iter_columns()]
         rows = np.empty((len(self), len(columns)), dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(self), STRIP):
@@ -104,7 +104,11 @@ def part_of(item: Any, columns: Columns, where: str, block: int = 0, first: int 
         return _complete(part, columns)
     frame = frame_of(item)
     if frame is None:
-        return Part(np.asarray(item), where=where, block=block, first=first)
+        array = np.asarray(item)
+        places = [int(name[1:]) for name in columns.features]  # arrays have the names x0, x1, ...
+        if places != list(range(array.shape[1])):
+            array = array[:, places]
+        return Part(array, where=where, block=block, first=first)
     absent = [name for name in columns.names if name not in frame.columns]
     if absent:
         raise ShapeError(

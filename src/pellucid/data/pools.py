@@ -106,7 +106,7 @@ def chosen_parts(block: Block, number: int, columns: Columns, shares: tuple[Shar
             yield part.take(np.flatnonzero(mask))
 
 
-def taken_in_turn(cursors: Sequence[Cursor], ways: int, skipped: int = 0) -> Iterator[Samples]:
+def taken_in_turn(cursors: Sequence[Cursor], ways: int, skipped: int = 0) -> Generator[Samples, None, None]:
     """The rows of all, some of each in turn; so many are open at once. The first `skipped` rows are left out."""
     waiting = iter(cursors)
     lanes = deque(itertools.islice(waiting, ways))

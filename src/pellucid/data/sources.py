@@ -55,6 +55,10 @@ class Source(Protocol):
         """What tells it from others, without reading it: a resumed run compares it."""
 
     @property
+    def named(self) -> bool:
+        """Are the names of the columns the user's?"""
+
+    @property
     def has_target(self) -> bool:
         """Do batches bring a target beside the columns?"""
 
@@ -94,7 +98,7 @@ class FrameBlock:
 class FrameSource:
     """A data frame of any library, or a table of Arrow's, in parts."""
 
-    ways, has_target = WAYS, False
+    ways, named, has_target = WAYS, True, False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.names = tuple(map(str, frame.columns))
@@ -128,7 +132,7 @@ class LazyBlock:
 class LazySource:
     """A lazy frame of polars: its plan is executed in every pass."""
 
-    ways, has_target = 1, False
+    ways, named, has_target = 1, True, False
 
     def __init__(self, frame: Any) -> None:
         self.names = tuple(frame.collect_schema().names())
@@ -181,6 +185,7 @@ class BatchSource:
         if first is None:
             raise ShapeError("the data set is empty: there are no batches")
         self.names = names_of(first)
+        self.named = frame_of(first[0] if isinstance(first, tuple) else first) is not None
         self.has_target = isinstance(first, tuple) and len(first) > 1
         self.ways = WAYS if isinstance(items, list) else 1
         self.blocks: list[BatchBlock] = (

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
 
@@ -62,11 +63,15 @@ def read_table(X: ArrayLike, who: str) -> Table:
     if sparse.issparse(X):
         raise TypeError(f"{who} takes dense tables, got a sparse matrix: pass X.toarray(), or use MLPClassifier")
     refuse_containers(X, f"{who}: X")
+    if isinstance(X, Dataset):
+        raise TypeError(f"{who}: here rows are wanted that are in memory, got a Dataset: see predict_batches")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, who)
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-        raise TypeError(f"{who} takes data frames that are in memory, got a lazy one: pass X.collect()")
+        raise TypeError(
+            f"{who} takes data frames that are in memory, got a lazy one: pass X.collect(), or pellucid.data.dataset(X)"
+        )
     if isinstance(X, list | tuple) and np.asarray(X, object).dtype == object and np.asarray(X).dtype.kind in "US":
         X = np.asarray(X, object)  # NumPy would make texts of the numbers too
     array = check_array(X, dtype=None, ensure_all_finite=False, estimator=who, input_name="X")
