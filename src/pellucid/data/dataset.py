@@ -114,6 +114,27 @@ class Dataset:
         """
         return replace(self, read=replace(self.read, features=self.read.features[:1]), encode=None)
 
+    def select(self, names: Sequence[str]) -> Dataset:
+        """The same with these features, in this order.
+
+        Parameters
+        ----------
+        names : list of str
+            columns that the source has
+
+        Returns
+        -------
+        Dataset
+            with others of its columns as features
+        """
+        absent = [name for name in names if name not in self.source.names]
+        if absent:
+            raise ShapeError(
+                f"the data set has no column {', '.join(map(repr, absent[:5]))}: its columns are "
+                f"{', '.join(map(repr, self.source.names[:LISTED]))}"
+            )
+        return replace(self, read=replace(self.read, features=tuple(names)))
+
     def features_alone(self) -> Dataset:
         """The same without target and weights.
 
@@ -222,8 +243,7 @@ class Dataset:
         Samples
             floats, target and weights
         """
-        encode = self.encoder(dtype)
-        return joined([encode(part) for part in self.parts()])
+        return self.encoder(dtype)(joined_parts(list(self.parts())))
 
     # shuffled rows
 
@@ -329,15 +349,6 @@ class Dataset:
             rows
         """
         return max(1, POOL // max(row_bytes, 1)) if self.buffer is None else self.buffer
-
-
-def joined(samples: Sequence[Samples]) -> Samples:
-    """Rows one below the other."""
-    if not samples:
-        raise ShapeError("the data set is empty: it has columns, but no rows")
-    X, target = (np.concatenate([getattr(each, name) for each in samples]) for name in ("X", "target"))
-    weighted = samples[0].weights is not None
-    return Samples(X, target, np.concatenate([each.weights for each in samples]) if weighted else None)
 
 
 def dataset(

@@ -9,6 +9,7 @@ from typing import Any
 
 from pellucid.data.background import ahead
 from pellucid.data.dataset import Dataset
+from pellucid.data.parts import Part, joined_parts
 from pellucid.data.rows import Rows, prepared_rows
 from pellucid.data.samples import Samples
 from pellucid.data.streams import Stream, Stretch
@@ -85,8 +86,12 @@ def held_out(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
     return data.split(min(share, HELD / rows), seed=seed)
 
 
-def checking_rows(data: Dataset, dtype: Any) -> Samples:
-    """A data set to check by, in memory: all of it, or HELD of its rows by their hash."""
+def checking_part(data: Dataset) -> Part:
+    """A data set to check by, in memory as it comes: all of it, or HELD of its rows by their hash."""
     rows = data.counted().rows or 1
-    return (data if rows <= HELD else data.split(HELD / rows)[1]).gather(dtype)
+    return joined_parts(list((data if rows <= HELD else data.split(HELD / rows)[1]).parts()))
 
+
+def checking_rows(data: Dataset, dtype: Any) -> Samples:
+    """The same as floats."""
+    return data.encoder(dtype)(checking_part(data))

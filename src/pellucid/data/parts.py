@@ -137,6 +137,8 @@ def joined_parts(parts: Sequence[Part]) -> Part:
     """Parts one below the other, as one; the place is that of the first."""
     import narwhals as nw
 
+    if not parts:
+        raise ShapeError("the data set is empty: it has columns, but no rows")
     first = parts[0]
     X = [part.X for part in parts]
     whole = np.concatenate(X) if isinstance(first.X, np.ndarray) else nw.concat(X)

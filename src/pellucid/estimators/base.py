@@ -162,7 +162,7 @@ class BaseMLP(PlainParameters, Shell, BaseEstimator):  # type: ignore[misc]
             held = Samples(X, learned.target.encode(y), checked_weights(validation.weights, X.shape[0]))
         elif self.early_stopping:
             rows, unseen = held_out(rows, float(self.validation_fraction), seed_of(rng))
-            held = unseen.gather(dtype)
+            held = checking_rows(unseen, dtype)
         goes_on = before is not None and not recipe.compat.forgets
         fitted = fit(recipe, learned.streamed(rows), held, start, rng, goes_on=goes_on)
         self.with_fitted(fitted, columns)

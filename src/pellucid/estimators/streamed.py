@@ -35,26 +35,27 @@ class LearnedTarget:
     def encoded(self, data: Dataset, rows: Callable[[Part], Array]) -> Dataset:
         """The data set whose batches are rows of the network, with the target as its loss takes it."""
 
-        def encode(part: Part) -> Samples:
-            codes = self.codes(part)
-            by_class = None if self.factors is None else self.factors[codes]
-            return Samples(rows(part), codes, joint(part.weights, by_class))
+        return data.encoded(lambda part: self.samples(part, rows(part)))
 
-        return data.encoded(encode)
-
-    def codes(self, part: Part) -> Array:
-        """The target as its loss takes it; each different label is looked up once."""
+    def samples(self, part: Part, rows: Array) -> Samples:
+        """These rows with the target and the weights of a part."""
         if part.target is None:
             raise ShapeError(f"{part.where}: the rows have no target: name its column, dataset(..., target='name')")
-        if not isinstance(self.target, ClassTarget) or part.target.ndim == 2:
-            self.target.check(part.target)
-            return self.target.encode(part.target)
-        places, distinct = pd.factorize(part.target)
+        codes = self.codes(part.target, part.where)
+        by_class = None if self.factors is None else self.factors[codes]
+        return Samples(rows, codes, joint(part.weights, by_class))
+
+    def codes(self, y: Array, where: str) -> Array:
+        """The target as its loss takes it; each different label is looked up once."""
+        if not isinstance(self.target, ClassTarget) or y.ndim == 2:
+            self.target.check(y)
+            return self.target.encode(y)
+        places, distinct = pd.factorize(y)
         labels = np.array(distinct.tolist())
         unknown = np.setdiff1d(labels, self.target.classes)
         if len(unknown):
             known = ", ".join(map(repr, self.target.classes.tolist()[:20]))
-            raise ValueError(f"{part.where}: the target is {unknown.tolist()[0]!r}, which is none of {known}")
+            raise ValueError(f"{where}: the target is {unknown.tolist()[0]!r}, which is none of {known}")
         return np.asarray(self.target.encode(labels)[places])
 
     def streamed(self, data: Dataset) -> StreamedSamples:
@@ -66,18 +67,26 @@ class LearnedTarget:
 
 
 def learned_target(
-    data: Dataset, target_of: Callable[[Array], Target], *, classes: bool, class_weight: ClassWeight
+    data: Dataset,
+    target_of: Callable[[Array], Target],
+    *,
+    classes: bool,
+    class_weight: ClassWeight,
+    shown: Array | None = None,
 ) -> LearnedTarget:
-    """The target of a data set, by a pass over it: `target_of` is given each class once, or some of the numbers."""
+    """The target of a data set, by a pass over it: `target_of` is given each class once, or some of the numbers.
+
+    shown: these numbers, where some have been drawn
+    """
     if not data.has_target:
         raise ShapeError("the data set has no target: name its column, dataset(..., target='name')")
     summary = target_summary(data, classes=classes)
     if len(summary.classes):
         labels = summary.classes
     else:
-        shown = data.target_alone().some(SEEN).target
-        assert shown is not None
-        labels = shown
+        some = data.target_alone().some(SEEN).target if shown is None else shown
+        assert some is not None
+        labels = some
     if not classes and labels.dtype.kind not in "fiub":
         raise ValueError(
             f"the target {', '.join(data.read.target)} holds {labels.ravel()[0]!r:.40}: a regressor predicts numbers, for "

@@ -31,9 +31,13 @@ class TableSample:
     """Some rows of a data set, and how many there are."""
 
     table: Table
-    target: Array | None
-    weights: Array | None
+    part: Part
     rows: int
+
+    @property
+    def weights(self) -> Array | None:
+        """How much each of them counts."""
+        return self.part.weights
 
     @property
     def whole(self) -> bool:
@@ -50,7 +54,7 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
     most = max(min(ROWS, BYTES // (8 * len(data.columns))), 1)
     some = counted if rows <= most else counted.split(most / rows, seed=SEED)[1]
     sample = joined_parts(list(some.parts()))
-    return TableSample(table_of(sample, who), sample.target, sample.weights, rows)
+    return TableSample(table_of(sample, who), sample, rows)
 
 
 def table_of(part: Part, who: str) -> Table:
