@@ -234,7 +234,7 @@ def _common_schema(fragments: list[Any], form: Any, exact: Sequence[str]) -> Any
         raise ShapeError(f"{fragments[0].path}: there are several columns {twice[0]!r}: give each a name of its own")
     try:
         schema = pa.unify_schemas(schemas, promote_options="permissive")
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise FilesError(f"{fragments[0].path} and others: {str(error).splitlines()[0]}") from error
     if form in ("parquet", "feather"):
         return schema

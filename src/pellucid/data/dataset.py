@@ -220,6 +220,8 @@ class Dataset:
         left = most
         for place, (number, block) in enumerate(chosen):
             wanted = -(-left // (len(chosen) - place))
+            if not wanted:
+                break
             with closing(chosen_parts(block, number, self.read, self.shares)) as parts:
                 for part in parts:
                     found.append(part.take(slice(0, wanted)))
@@ -291,8 +293,7 @@ class Dataset:
         blocks, counts, encode = self.source.blocks, self._block_rows, self.encoder(dtype)
         order = np.arange(len(blocks)) if seed is None else shuffled(len(blocks), seed, epoch)
         cursors = [
-            Cursor(blocks[number], number, self.read, self.shares, encode, counts[number])
-            for number in map(int, order)
+            Cursor(blocks[number], number, self.read, self.shares, encode, counts[number]) for number in map(int, order)
         ]
         number, begun = divmod(start * batch, size)
         samples = taken_in_turn(cursors, 1 if seed is None else self.source.ways, number * size)
@@ -431,7 +432,9 @@ def _source(source: Any, targets: tuple[str, ...]) -> Source:
 
     if isinstance(nw.from_native(source, pass_through=True), nw.LazyFrame):
         if not hasattr(source, "collect_batches"):
-            raise TypeError(f"of lazy frames those of polars from 1.34 on are read, got a {type(source).__module__} one")
+            raise TypeError(
+                f"of lazy frames those of polars from 1.34 on are read, got a {type(source).__module__} one"
+            )
         return LazySource(source)
     if not isinstance(source, Iterable) or isinstance(source, np.ndarray | dict):
         raise TypeError(

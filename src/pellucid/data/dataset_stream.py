@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from pellucid.data.background import ahead
 from pellucid.data.dataset import Dataset
@@ -59,13 +61,16 @@ class DatasetStream(Stream):
 
     def _stretches(self, size: int, seed: int | None, epoch: int, start: int) -> Iterator[Stretch]:
         row_bytes = sum(array.nbytes for array in self.some.arrays) // len(self.some)
-        pools = self.data.pools(
-            self.data.pool_rows(row_bytes), size, self.dtype, seed=seed, epoch=epoch, start=start
-        )
+        pools = self.data.pools(self.data.pool_rows(row_bytes), size, self.dtype, seed=seed, epoch=epoch, start=start)
         with closing(pools):
             for pool in pools:
                 rows = prepared(pool.rows, self.loss, self.outputs, self.dtype, part=True)
-                yield Stretch(rows, min(size, len(rows)), pool.order)
+                whole = len(pool.order) // size * size
+                if whole:
+                    yield Stretch(rows, size, pool.order[:whole])
+                if whole < len(pool.order):  # the last batch of an epoch may ask for a step of its own
+                    rest = rows.take(pool.order[whole:])
+                    yield Stretch(replace(rest, unit=rows.unit), len(rest), np.arange(len(rest)))
 
 
 def prepared(samples: Samples, loss: Loss, outputs: int | None, dtype: Any, *, part: bool = False) -> Rows:

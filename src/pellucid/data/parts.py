@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.data.inputs import all_finite, as_inputs
+from pellucid.data.inputs import PLAIN, all_finite, as_inputs
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
@@ -33,10 +33,10 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Consecutive rows. X: a data frame (of narwhals) or an array (n, features); `where` it is from, for messages.
+    """Rows of a block. X: a data frame (of narwhals) or an array (n, features); `where` they are from, for messages.
 
-    `block` and `first` are the number of the block, and that of the first row in it. Of rows that were picked out of a
-    part, that is their `origin`: it knows their numbers.
+    `block` and `first` are the number of the block, and that of the first row in it. Of rows that are not consecutive
+    `numbers` has that of each, and of joined ones `sections` where each part of them begins.
     """
 
     X: Any
@@ -45,7 +45,8 @@ class Part:
     where: str = ""
     block: int = 0
     first: int = 0
-    origin: Part | None = None
+    numbers: Array | None = None
+    sections: tuple[tuple[int, str], ...] = ()
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -55,13 +56,21 @@ class Part:
         """The rows as a data frame of the library that read them, or as an array."""
         return self.X if isinstance(self.X, np.ndarray) else self.X.to_native()
 
+    @property
+    def row_numbers(self) -> Array:
+        """The number of each row in its block."""
+        return np.arange(self.first, self.first + len(self)) if self.numbers is None else self.numbers
+
     def take(self, rows: slice | Array) -> Part:
-        """Some of the rows."""
+        """Some of the rows, all of them of one block."""
+        X, numbers = self.X[rows], self.row_numbers[rows]
         target, weights = (None if one is None else one[rows] for one in (self.target, self.weights))
-        part = replace(self, X=self.X[rows], target=target, weights=weights)
-        if isinstance(rows, slice):
-            return replace(part, first=self.first + (rows.start or 0))
-        return replace(part, origin=self.origin or self)
+        return replace(self, X=X, target=target, weights=weights, numbers=numbers)
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Where a row is from, and its number there."""
+        where = next((where for start, where in reversed(self.sections) if start <= row), self.where)
+        return where, int(self.row_numbers[row])
 
     def samples(self, dtype: Any) -> Samples:
         """The rows as floats, with their target. A part without one has an empty target."""
@@ -70,29 +79,36 @@ class Part:
 
     def floats(self, dtype: Any) -> Array:
         """The rows as floats; an error for texts, dates, and numbers that are missing or infinite."""
-        if isinstance(self.X, np.ndarray):
-            return self._checked(self.X, dtype)
-        import narwhals as nw
-
-        if not all(kind.is_numeric() or kind == nw.Boolean for kind in self.X.schema.values()):
-            return self._checked(self.native, dtype)
-        columns = [column.to_numpy() for column in self.X.iter_columns()]
+        if not self._holds_numbers():
+            return self._looked_at(slice(None), dtype)
+        array = isinstance(self.X, np.ndarray)
+        columns = self.X.T if array else [column.to_numpy() for column in self.X.iter_columns()]
         rows = np.empty((len(self), len(columns)), dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(self), STRIP):
                 strip = slice(start, start + STRIP)
                 for place, column in enumerate(columns):
                     rows[strip, place] = column[strip]
-        return rows if all_finite(rows) else self._checked(self.native, dtype)
+        if not all_finite(rows):
+            bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+            self._looked_at(slice(bad, bad + 1), dtype)
+        return rows
 
-    def _checked(self, X: Any, dtype: Any) -> Array:
-        """Slower, with an error that names the place."""
-        if self.origin is not None:
-            self.origin.floats(dtype)
+    def _holds_numbers(self) -> bool:
+        """Do the dtypes say so?"""
+        if isinstance(self.X, np.ndarray):
+            return self.X.dtype.kind in PLAIN
+        import narwhals as nw
+
+        return all(kind.is_numeric() or kind == nw.Boolean for kind in self.X.schema.values())
+
+    def _looked_at(self, rows: slice, dtype: Any) -> Array:
+        """Some rows as floats, slower, with an error that names the place."""
+        where, number = self.place(rows.start or 0)
         try:
-            return np.asarray(as_inputs(X, dtype, self.first))
+            return np.asarray(as_inputs(self.take(rows).native, dtype, number))
         except (ShapeError, ValueError) as error:
-            raise type(error)(f"{self.where}: {error}") from None
+            raise type(error)(f"{where}: {error}") from None
 
 
 def part_of(item: Any, columns: Columns, where: str, block: int = 0, first: int = 0) -> Part:
@@ -134,19 +150,25 @@ def frame_of(item: Any) -> Any:
 
 
 def joined_parts(parts: Sequence[Part]) -> Part:
-    """Parts one below the other, as one; the place is that of the first."""
-    import narwhals as nw
-
+    """Parts one below the other, as one."""
     if not parts:
         raise ShapeError("the data set is empty: it has columns, but no rows")
-    first = parts[0]
-    X = [part.X for part in parts]
-    whole = np.concatenate(X) if isinstance(first.X, np.ndarray) else nw.concat(X)
+    import narwhals as nw
+
+    first, X = parts[0], [part.X for part in parts]
+    starts = np.cumsum([0, *map(len, parts[:-1])]).tolist()
     target, weights = (
         None if getattr(first, name) is None else np.concatenate([getattr(part, name) for part in parts])
         for name in ("target", "weights")
     )
-    return replace(first, X=whole, target=target, weights=weights)
+    return replace(
+        first,
+        X=np.concatenate(X) if isinstance(first.X, np.ndarray) else nw.concat(X),
+        target=target,
+        weights=weights,
+        numbers=np.concatenate([part.row_numbers for part in parts]),
+        sections=tuple((start, part.where) for start, part in zip(starts, parts, strict=True)),
+    )
 
 
 def _values(column: Any) -> Array:

@@ -165,11 +165,8 @@ def _arrays(samples: Samples) -> list[Array]:
 
 
 def _room(like: Samples, size: int) -> Samples:
-    X, target, weights = (
-        None if one is None else np.empty((size, *one.shape[1:]), one.dtype)
-        for one in (like.X, like.target, like.weights)
-    )
-    return Samples(X, target, weights)
+    X, target = (np.empty((size, *one.shape[1:]), one.dtype) for one in (like.X, like.target))
+    return Samples(X, target, None if like.weights is None else np.empty(size, like.weights.dtype))
 
 
 def shuffled(count: int, seed: int, epoch: int, *more: int) -> Array:

@@ -39,17 +39,18 @@ def hashes(seed: int, block: int, first: int, count: int) -> Array:
 
 def chosen(shares: tuple[Share, ...], block: int, first: int, count: int) -> Array | None:
     """Which of these rows belong to all of the shares; None where there are none, which is all rows."""
-    if not shares:
-        return None
-    return np.asarray(np.logical_and.reduce([share.of(block, first, count) for share in shares]))
+    return _of_all(shares, block, first, count) if shares else None
 
 
 def count_chosen(shares: tuple[Share, ...], block: int, rows: int) -> int:
     """How many rows of a block belong to all of the shares."""
     if not shares:
         return rows
-    starts = range(0, rows, CHUNK)
-    return sum(int(np.count_nonzero(chosen(shares, block, at, min(CHUNK, rows - at)))) for at in starts)
+    return sum(int(_of_all(shares, block, at, min(CHUNK, rows - at)).sum()) for at in range(0, rows, CHUNK))
+
+
+def _of_all(shares: tuple[Share, ...], block: int, first: int, count: int) -> Array:
+    return np.asarray(np.logical_and.reduce([share.of(block, first, count) for share in shares]))
 
 
 def rank_error(rows: int, chance: float = 1e-6) -> float:

@@ -209,7 +209,7 @@ class Shell(Sees, Saves, LearningCurves, ClassNamePrefixFeaturesOutMixin, Transf
         names = getattr(self, "feature_names_in_", None)
         if names is not None and rows.source.named:
             rows = rows.select([str(name) for name in names])
-        return map(lambda part: np.asarray(answer(part.native)), rows.features_alone().parts())
+        return (np.asarray(answer(part.native)) for part in rows.features_alone().parts())
 
     def activations(self, X: ArrayLike) -> dict[str, Array]:
         """What every layer puts out, by name. Hidden layers as they leave for the next one: normalised and activated.

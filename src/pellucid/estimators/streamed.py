@@ -1,4 +1,4 @@
-"""What a fit needs of a data set larger than memory: its target, learned in a pass, and its rows encoded part by part."""
+"""What a fit needs of a data set larger than memory: its target, learned in a pass, and its rows, encoded in parts."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def learned_target(
         labels = some
     if not classes and labels.dtype.kind not in "fiub":
         raise ValueError(
-            f"the target {', '.join(data.read.target)} holds {labels.ravel()[0]!r:.40}: a regressor predicts numbers, for "
-            "classes take a classifier"
+            f"the target {', '.join(data.read.target)} holds {labels.ravel()[0]!r:.40}: a regressor predicts numbers, "
+            "for classes take a classifier"
         )
     target = target_of(labels)
     return LearnedTarget(target, summary, _factors(target, summary, class_weight))

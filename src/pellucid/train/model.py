@@ -496,7 +496,7 @@ class Model:
         """
         self._fitted()
         rows = data if isinstance(data, Dataset) else dataset(data)
-        return map(lambda part: self.predict(part.floats(self.dtype)), rows.features_alone().parts())
+        return (self.predict(part.floats(self.dtype)) for part in rows.features_alone().parts())
 
     def predict_classes(self, X: Any) -> Any:
         """The most likely class of each row.

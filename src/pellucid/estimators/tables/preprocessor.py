@@ -173,9 +173,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         return self._learn(table, sample_weight, rows)
 
-    def _learn(
-        self, table: Table, sample_weight: ArrayLike, rows: Array | None, data: Dataset | None = None
-    ) -> Array:
+    def _learn(self, table: Table, sample_weight: ArrayLike, rows: Array | None, data: Dataset | None = None) -> Array:
         """Learn from a table, or from one that is a sample of `data`, whose categories are counted."""
         check_parameters(self)
         chosen = self._chosen(table)
@@ -296,7 +294,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         try:
             return self.apply_table(self.known_table(part.native))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{part.where}: {error}") from None
+            raise type(error)(f"{part.where}, rows from {part.place(0)[1]} on: {error}") from None
 
     def known_table(self, X: ArrayLike) -> Table:
         """X as a table, its columns checked and under the names they had in fit.

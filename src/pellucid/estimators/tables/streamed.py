@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -106,8 +105,15 @@ def fit_streamed(
     seed = seed_of(rng)
 
     def attempt(factor: float, left: float | None, tell: Teller) -> Trained:
-        def train(recipe: Recipe, some: Samples, held: Samples | None, start: Fitted, own: object, **more: Teller) -> Fitted:
-            return fit(recipe, some if recipe.max_fun is not None else rows, held, start, own, **({"tell": tell} | more))
+        def train(
+            recipe: Recipe,
+            some: Samples,
+            held: Samples | None,
+            start: Fitted,
+            own: np.random.RandomState,
+            tell: Teller = tell,
+        ) -> Fitted:
+            return fit(recipe, rows if recipe.max_fun is None else some, held, start, own, tell=tell)
 
         slower = [replace(one, rates=replace(one.rates, factor=factor), max_time=left) for one in recipes]
         calibrate = bool(getattr(parameters, "calibrated", False))

@@ -94,8 +94,8 @@ class NativeStreamSteps(NativeSteps):
             release(self.stepper)
             self._bind(run, data, rows)
             self.load(state, run)
-        self.feed(data)
-        self.order, self.count = stretch.order, -(-len(stretch.order) // self.rows)
+        self.feed(data, len(stretch.order))
+        self.order = stretch.order
         self.skipped, self.epoch, self.begin, self.factors = run.batch, run.epoch, run.step, []
         marks = {mark.step for mark in run.begins}
         self.past = {step: old for step, old in self.past.items() if step in marks}
