@@ -25,7 +25,9 @@ def test_whole_numbers_and_decimals_of_several_files_become_decimals(tmp_path):
 def test_other_columns_in_another_file_are_told(tmp_path):
     FRAME.to_parquet(tmp_path / "1.parquet")
     FRAME.rename(columns={"b": "z"}).to_parquet(tmp_path / "2.parquet")
-    with pytest.raises(ValueError, match=r"2.parquet: its columns are not those of .*1.parquet: it lacks b, and it has z"):
+    with pytest.raises(
+        ValueError, match=r"2.parquet: its columns are not those of .*1.parquet: it lacks b, and it has z"
+    ):
         dataset(str(tmp_path / "*.parquet"), target="y")
     FRAME.assign(b=["x", "y", "z"]).to_parquet(tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"1.parquet and others: .*b"):

@@ -134,7 +134,7 @@ def test_a_split_has_no_rows_in_common(every_source):
 def test_weights_come_with_the_rows(every_source):
     data = dataset(every_source["parquet"], target=["number", "label"], weight="weight", drop=["d"])
     assert data.columns == ("a", "b", "c")
-    rows, target, weights = joined(data.batches(512, seed=0))
+    _, target, weights = joined(data.batches(512, seed=0))
     places = target[:, 0].astype(int)
     np.testing.assert_array_equal(target[:, 1], FRAME["label"][places])
     np.testing.assert_array_equal(weights, FRAME["weight"].to_numpy()[places])
@@ -187,7 +187,9 @@ def test_errors_say_what_is_wrong(every_source, tmp_path):
     with pytest.raises(ValueError, match="no columns are left"):
         dataset(FRAME[["a"]], target="a")
     gaps = FRAME.assign(label=FRAME["label"].where(FRAME.index != 700))
-    with pytest.raises(ValueError, match=r"part0.parquet: the target 'label' is missing in row 300: leave such rows out"):
+    with pytest.raises(
+        ValueError, match=r"part0.parquet: the target 'label' is missing in row 300: leave such rows out"
+    ):
         list(dataset(write(tmp_path, "parquet", gaps), target="label").batches(64))
     endless = FRAME.assign(number=FRAME["number"].where(FRAME.index != 3, np.inf))
     with pytest.raises(ValueError, match="the target 'number' is infinite in row 3"):

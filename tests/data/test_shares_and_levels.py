@@ -65,11 +65,10 @@ def test_what_is_made_ahead_comes_in_order_with_its_error():
         yield from range(3)
         raise RuntimeError("the disk is gone")
 
-    seen = []
+    stream = ahead(items())
+    assert [next(stream) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(RuntimeError, match="the disk is gone"):
-        for item in ahead(items()):
-            seen.append(item)
-    assert seen == [0, 1, 2]
+        next(stream)
 
 
 def test_no_more_is_made_than_waits():

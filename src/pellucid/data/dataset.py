@@ -306,7 +306,7 @@ class Dataset:
 
     def batches(
         self, size: int = 1024, *, seed: int | None = None, epoch: int = 0, start: int = 0, dtype: Any = np.float32
-    ) -> Iterator[tuple[Array, ...]]:
+    ) -> Generator[tuple[Array, ...], None, None]:
         """Batches of floats, (X, y) or (X, y, weights), or (X,) without a target; for a training loop of one's own.
 
         Parameters
@@ -324,7 +324,7 @@ class Dataset:
 
         Returns
         -------
-        iterator of tuples
+        generator of tuples
             arrays
         """
         check_whole(size=size)

@@ -21,6 +21,9 @@ from pellucid.nn.losses.loss import Loss
 SEEN = 8192
 """Rows, at most, that a run looks at before it begins."""
 
+NUMBER = 2e-8
+"""Seconds, about, to read a number of a row and put it in its place."""
+
 HELD = 1 << 17
 """Rows, at most, that are kept in memory to check by."""
 
@@ -44,6 +47,10 @@ class DatasetStream(Stream):
 
     def count(self, size: int) -> int | None:
         return None if self.data.rows is None else -(-self.data.rows // size)
+
+    @property
+    def reading(self) -> float:
+        return NUMBER * float(np.prod(self.some.X.shape[1:]))
 
     def step_rows(self, size: int) -> int:
         return min(size, len(self.some))

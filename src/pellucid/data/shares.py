@@ -26,7 +26,7 @@ class Share:
         """Which of these rows of a block belong to it.   -> (count,) booleans
 
         >>> Share(0, 0.0, 0.5).of(block=3, first=0, count=8).tolist()
-        [True, True, True, False, False, True, False, True]
+        [False, False, True, False, True, True, True, False]
         """
         numbers = hashes(self.seed, block, first, count)
         return (numbers >= self.low) & (numbers < self.high)

@@ -45,6 +45,11 @@ class Stream(ABC):
     def step_rows(self, size: int) -> int:
         """The rows of a step, where so many are asked for."""
 
+    @property
+    def reading(self) -> float:
+        """Seconds for a row, about, that a thread beside the training is busy with; 0 where there is none."""
+        return 0.0
+
     @abstractmethod
     def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Rows]:
         """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""

@@ -63,7 +63,12 @@ class LearnedTarget:
         whole = data.counted()
         rows = whole.rows or 0
         some = data.encoder(np.float32)(data.some(SEEN))
-        return StreamedSamples(whole, rows, self.summary.total * rows / self.summary.rows, some)
+        return StreamedSamples(whole, rows, self.total * rows / self.summary.rows, some)
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights of all rows."""
+        return self.summary.total if self.factors is None else float(np.sum(self.factors * self.summary.weights))
 
 
 def learned_target(

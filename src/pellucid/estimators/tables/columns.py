@@ -47,11 +47,11 @@ class Table(NamedTuple):
             [self.declared[place] for place in places],
         )
 
-    def refuse_infinite(self) -> None:
-        """Raise for the first infinite number."""
+    def refuse_infinite(self, rows: Array | None = None) -> None:
+        """Raise for the first infinite number; `rows` are the numbers of the rows, where they are some of others."""
         for name, column in zip(self.names, self.columns, strict=True):
             if column.dtype.kind == "f":
-                numbers(name, column)
+                _refuse_infinite(name, column, rows)
 
 
 def read_table(X: ArrayLike, who: str) -> Table:
@@ -145,12 +145,18 @@ def numbers(name: str, column: Array) -> Array:
         values = column.astype(np.float64)
     else:
         values = np.array([_number(name, row, value) for row, value in enumerate(column)], np.float64)
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
-        raise ValueError(
-            f"column {name!r} has an infinite value in row {row} ({values[row]}): replace it, by NaN if it is unknown"
-        )
+    _refuse_infinite(name, values)
     return values
+
+
+def _refuse_infinite(name: str, values: Array, rows: Array | None = None) -> None:
+    endless = np.isinf(values)
+    if endless.any():
+        row = int(np.flatnonzero(endless)[0])
+        raise ValueError(
+            f"column {name!r} has an infinite value in row {row if rows is None else rows[row]} ({values[row]}): "
+            "replace it, by NaN if it is unknown"
+        )
 
 
 def _number(name: str, row: int, value: object) -> float:

@@ -292,9 +292,11 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             floats
         """
         try:
-            return self.apply_table(self.known_table(part.native))
+            table = self.known_table(part.native)
+            table.refuse_infinite(part.row_numbers)
+            return self.apply_table(table)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{part.where}, rows from {part.place(0)[1]} on: {error}") from None
+            raise type(error)(f"{part.where}: {error}") from None
 
     def known_table(self, X: ArrayLike) -> Table:
         """X as a table, its columns checked and under the names they had in fit.

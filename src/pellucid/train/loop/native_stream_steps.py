@@ -13,8 +13,9 @@ from pellucid.data.types import Array
 from pellucid.engine.native.fallback import tell
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import release
+from pellucid.engine.native.work import compiled_seconds
 from pellucid.graph.core.tree import unflatten
-from pellucid.train.loop.native_steps import NativeSteps
+from pellucid.train.loop.native_steps import NativeSteps, graph_of
 from pellucid.train.loop.steps import NumpySteps
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 BLOCK, BYTES = 64, 16 << 20
 """Batches from outside that are read before they are run, and their bytes, at most."""
+
+SELDOM = 4.0
+"""Times the seconds for reading a row that a step takes for it, from which reading needs no processor of its own."""
 
 
 class LateSteps(NumpySteps):
@@ -109,6 +113,19 @@ class NativeStreamSteps(NativeSteps):
 
     def _order(self, run: Run, epoch: int) -> Array:
         return self.order
+
+
+def threads_beside_reading(run: Run, processors: int) -> int:
+    """Threads of the steps: one processor is left to the thread that reads, unless that is seldom busy.
+
+    Threads wait for each other many times in a step: one that has to share its processor would hold up all.
+    """
+    data = run.plan.data
+    if not isinstance(data, Stream) or not data.reading or processors == 1:
+        return processors
+    rows = data.step_rows(run.plan.batch_size)
+    each = compiled_seconds(graph_of(run, data.example), {"n": rows}) / rows
+    return processors if each > SELDOM * data.reading else processors - 1
 
 
 def batches_at_once(run: Run, listening: Mapping[str, bool]) -> int:
