@@ -45,7 +45,7 @@ class Recipes(Protocol):
 class Views(Protocol):
     """How networks see the numbers of a table."""
 
-    def __call__(self, preprocessor: TablePreprocessor, *, weighed: bool) -> tuple[View, ...]: ...
+    def __call__(self, preprocessor: TablePreprocessor, rows: int, *, weighed: bool) -> tuple[View, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ def fit_streamed(
     part = None if unseen is None else checking_part(unseen)
     held = None if part is None else _held(learned, preprocessor, part)
     rows = replace(learned.streamed(learned.encoded(training, preprocessor.part_rows)), some=known)
-    views = learner.views(preprocessor, weighed=held is not None)
     total = learned.summary.rows
+    views = learner.views(preprocessor, total, weighed=held is not None)
     recipes = [
         learner.recipe(learned.target, preprocessor, total, len(rows), view, held=held is not None) for view in views
     ]
@@ -120,8 +120,8 @@ def fit_streamed(
         return fit_crew(slower, [(known, held)], check_random_state(seed), train, calibrate=calibrate)
 
     others = sample.table.take(np.arange(0)) if part is None else preprocessor.known_table(part.native)
-    designs = designs_of(preprocessor, sample.table, np.arange(len(known)), others)
-    fitted = rescued(attempt, recipes[0], (known, held), designs, usual=auto_epochs(total))
+    designs = designs_of(preprocessor, sample.table, np.arange(len(known)), others, np.arange(others.rows))
+    fitted = rescued(attempt, recipes[0], [(known, held)], [designs], usual=auto_epochs(total))
     if parameters.importances and held is not None:
         worth = table_importances(fitted, preprocessor, others, held.target, held.weights, rng)
         fitted = replace(fitted, importances=worth)
