@@ -82,7 +82,7 @@ class Part:
         if not self._holds_numbers():
             return self._looked_at(slice(None), dtype)
         array = isinstance(self.X, np.ndarray)
-        columns = self.X.T if array else [column.to_numpy() for column in self.X.iter_columns()]
+        columns = self.X.T if array else [self.X[name].to_numpy() for name in self.X.columns]
         rows = np.empty((len(self), len(columns)), dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(self), STRIP):
