@@ -197,7 +197,7 @@ class Shell(Sees, Saves, LearningCurves, ClassNamePrefixFeaturesOutMixin, Transf
         --------
         >>> from pellucid import MLPClassifier
         >>> X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 2
-        >>> clf = MLPClassifier((8,), max_iter=2, tol=1.0).fit(X, y)
+        >>> clf = MLPClassifier((8,), tol=1.0).fit(X, y)
         >>> [part.shape for part in clf.predict_batches([X[:60], X[60:]], "predict_proba")]
         [(60, 2), (40, 2)]
         """
