@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("symbolic", "optuna", "plot", "onnx", "serve", "test")
+EXTRAS = ("symbolic", "optuna", "plot", "onnx", "serve", "files", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
 COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
@@ -52,7 +52,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "pytest-cov": ("test_package.py",),  # measures all of them
     "hypothesis": ("train/test_files.py",),
     "mpmath": ("engine/native/test_vectormath.py",),
-    "polars": ("estimators/test_tables.py",),
+    "pyarrow": ("data/test_dataset.py", "data/test_arrow_files.py", "train/test_dataset_fit.py"),
+    "polars": ("estimators/test_tables.py", "data/test_dataset.py"),
     "tensorboard": ("train/test_tensorboard.py",),
     "onnx": ("importing/test_onnx.py", "export/test_operations.py", "export/test_formats.py"),
     "onnxruntime": ("export/test_operations.py", "export/test_formats.py"),

@@ -105,7 +105,7 @@ def refuse_other_than_numbers(X: Any, who: str = "X", tables: str = TABLES) -> N
 
 def named_column(X: Any, place: int) -> str:
     """Which column that is: by name, too, where X has names."""
-    names = getattr(X, "columns", None)
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # the columns of Arrow's tables are arrays
     if names is None or callable(names):
         return f"column {place}"
     return f"column {place} ({list(names)[place]!r})"

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data.dataset import Dataset
+from pellucid.data.dataset_stream import DatasetStream, checking_rows, first_samples, held_out, prepared
 from pellucid.data.inputs import as_inputs, refuse_containers
 from pellucid.data.rows import Rows, prepared_rows
 from pellucid.data.sparse import is_sparse, sparse_inputs
 from pellucid.data.splits import split_rows
-from pellucid.data.streams import Stream, first_of, is_stream, parts_of
+from pellucid.data.streams import OutsideBatches, Stream, first_of, is_stream, parts_of
 from pellucid.data.weights import class_weights
 from pellucid.errors import ShapeError
 from pellucid.nn.losses.loss import Loss
@@ -46,7 +48,17 @@ def training_data(
         refuse_containers(X)
     data: Rows | Stream
     held = validation
-    if is_stream(X):
+    if isinstance(X, Dataset):
+        if y is not None or weights is not None or class_weight is not None:
+            raise TypeError("a Dataset brings its target and weights: dataset(..., target='name', weight='name')")
+        if isinstance(validation, float | np.floating):
+            X, held = held_out(X, float(validation), seed)
+        some = first_samples(X, dtype)
+        outputs = outputs_for(some.X)
+        data = DatasetStream(X, loss, outputs, dtype, prepared(some, loss, outputs, dtype, part=True))
+        if held is not None and not isinstance(held, tuple | Dataset):
+            raise TypeError("with a Dataset, validation is a share, another Dataset, or a tuple (X, y) of arrays")
+    elif is_stream(X):
         if y is not None or weights is not None or class_weight is not None:
             raise TypeError("batches bring their own targets and weights: give them inside, (X, y, weights)")
         first, begun = first_of(X, several)
@@ -54,7 +66,7 @@ def training_data(
         inputs = as_inputs(inputs, dtype)
         outputs = outputs_for(inputs)
         example = prepared_rows(inputs, y, weights, loss, outputs, dtype, part=True)
-        data = Stream(X, loss, outputs, dtype, example, [begun])
+        data = OutsideBatches(X, loss, outputs, dtype, example, [begun])
         if validation is not None and not isinstance(validation, tuple):
             raise TypeError("with batches from outside, validation is a tuple (X, y) of arrays")
     else:
@@ -70,8 +82,10 @@ def training_data(
         data = prepared_rows(inputs, y, weights, loss, outputs, dtype)
     if held is None:
         return data, None
+    if isinstance(held, Dataset):
+        held = checking_rows(held, dtype).arrays(sparse=False)
     inputs, y, weights = (*held, None)[:3]
-    if held is validation:  # else a part of X
+    if held is validation:  # else a part of X, or made of floats already
         inputs = inputs_of(inputs)
     return data, prepared_rows(inputs, y, weights, loss, outputs_for(inputs), dtype)
 

@@ -77,6 +77,10 @@ class Rows:
         """The number of batches of an epoch."""
         return -(-len(self) // size)
 
+    def step_rows(self, size: int) -> int:
+        """The rows of a step, where so many are asked for."""
+        return min(size, len(self))
+
     def checksum(self) -> str:
         """Which data these are."""
         total = 0

@@ -1,14 +1,18 @@
-"""Samples: rows with their target and weights, as they come; dense or sparse."""
+"""Samples: rows with their target and weights, as they come; dense or sparse, in memory or in a data set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pellucid.data.sparse import dense
 from pellucid.data.types import Array, Matrix
+
+if TYPE_CHECKING:
+    from pellucid.data.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,7 @@ class Samples:
         """The sum of weights: how many rows they are."""
         return float(len(self) if self.weights is None else np.sum(self.weights))
 
-    def take(self, rows: Array) -> Samples:
+    def take(self, rows: Array | slice) -> Samples:
         """Some of them, by number."""
         return Samples(self.X[rows], self.target[rows], None if self.weights is None else self.weights[rows])
 
@@ -46,3 +50,19 @@ def joined(parts: Sequence[Samples]) -> Samples:
         np.concatenate([part.target for part in parts]),
         np.concatenate(weights) if weights else None,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedSamples:
+    """Samples that are not in memory: a data set that gives them encoded, and `some` of them that are.
+
+    `total` is the sum of weights.
+    """
+
+    data: Dataset
+    rows: int
+    total: float
+    some: Samples
+
+    def __len__(self) -> int:
+        return self.rows

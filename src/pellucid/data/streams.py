@@ -1,38 +1,93 @@
-"""Batches that come from outside, one after the other: data larger than memory."""
+"""Streams: rows that are not all in memory, as training takes them: in batches, or in stretches for many steps."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from pellucid.data.rows import Rows, rows_of
+from pellucid.data.types import Array
 from pellucid.errors import ShapeError
 from pellucid.nn.losses.loss import Loss
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
-    """Batches that come from outside, (X, y) or (X, y, weights), anew for every epoch (larger than memory).
+class Stretch(NamedTuple):
+    """Rows of consecutive steps: step k takes order[k * size : (k + 1) * size]."""
 
-    `example` is the first of them, from which the engine learns what the others will be like. `begun` holds the pass
-    that it was taken from, with that batch still in it: the first epoch goes on there, so that nothing is read twice.
+    rows: Rows
+    size: int
+    order: Array
+
+
+class Stream(ABC):
+    """Rows that come from elsewhere, anew for every epoch (larger than memory)."""
+
+    @property
+    @abstractmethod
+    def example(self) -> Rows:
+        """Some rows, from which the engine learns what the others will be like."""
+
+    @abstractmethod
+    def checksum(self) -> str:
+        """Which data these are, as far as that can be told."""
+
+    @abstractmethod
+    def count(self, size: int) -> int | None:
+        """The number of batches of an epoch, where it is known."""
+
+    @abstractmethod
+    def step_rows(self, size: int) -> int:
+        """The rows of a step, where so many are asked for."""
+
+    @property
+    def reading(self) -> float:
+        """Seconds for a row, about, that a thread beside the training is busy with; 0 where there is none."""
+        return 0.0
+
+    @abstractmethod
+    def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Rows]:
+        """The batches of an epoch from number `start` on; shuffled by the seed, in order without one."""
+
+    @abstractmethod
+    def stretches(
+        self, size: int, *, seed: int | None, epoch: int, start: int, most: int, limit: int | None
+    ) -> Iterator[Stretch]:
+        """The same for many steps at a time: `most` batches where they come one by one, and no more than `limit`."""
+
+
+@dataclass(frozen=True, eq=False)
+class OutsideBatches(Stream):
+    """Batches of the user's, (X, y) or (X, y, weights).
+
+    `begun` holds the pass that the example was taken from, with that batch still in it: the first epoch goes on there,
+    so that nothing is read twice.
     """
 
     source: Iterable[Any]
     loss: Loss
     outputs: int | None
     dtype: Any
-    example: Rows
+    first: Rows
     begun: list[Iterator[Any]]
+
+    @property
+    def example(self) -> Rows:
+        return self.first
 
     def checksum(self) -> str:
         return "batches from outside"
 
     def count(self, size: int) -> int | None:
         return len(self.source) if isinstance(self.source, Sized) else None
+
+    def step_rows(self, size: int) -> int:
+        return len(self.first)
 
     def batches(self, size: int, *, seed: int | None = None, epoch: int = 0, start: int = 0) -> Iterator[Rows]:
         source = self.begun.pop() if self.begun else iter(self.source)
@@ -44,6 +99,28 @@ class Stream:
                 if not math.isfinite(batch.weight):
                     raise ValueError("the sample weights of a batch add up to more than a float64 holds: scale them")
                 yield batch
+
+    def stretches(
+        self, size: int, *, seed: int | None, epoch: int, start: int, most: int, limit: int | None
+    ) -> Iterator[Stretch]:
+        # no more than there are steps left: what is read is gone
+        return joined_batches(itertools.islice(self.batches(size, epoch=epoch, start=start), limit), most)
+
+
+def joined_batches(batches: Iterable[Rows], most: int) -> Iterator[Stretch]:
+    """Batches of the same number of rows, with weights (of one unit) or without, at most so many at a time."""
+    for _, alike in itertools.groupby(batches, key=lambda batch: (len(batch), batch.weights is None, batch.unit)):
+        while block := list(itertools.islice(alike, most)):
+            rows = joined(block)
+            yield Stretch(rows, len(block[0]), np.arange(len(rows)))
+
+
+def joined(block: list[Rows]) -> Rows:
+    """The rows of some batches as one data set."""
+    if len(block) == 1:
+        return block[0]
+    X, y, *weights = map(np.concatenate, zip(*(batch.arrays for batch in block), strict=True))
+    return Rows(X, y, weights[0] if weights else None, block[0].unit)
 
 
 def parts_of(item: Any) -> tuple[Any, Any, Any]:

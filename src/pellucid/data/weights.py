@@ -54,14 +54,23 @@ def class_weights(which: Any, y: Any, weights: Any = None, *, others: float | No
     return np.multiply(*factors)
 
 
+def balanced(counts: Array) -> Array:
+    """The weight of the rows of each class, by which all classes count alike: n / (classes * count).
+
+    >>> balanced(np.array([1, 3])).round(3).tolist()
+    [2.0, 0.667]
+    """
+    return np.asarray(np.sum(counts) / (len(counts) * counts))
+
+
 def _by_class(which: Any, labels: Any, others: float | None) -> Any:
     if labels.ndim == 2 and which == "balanced" and others is not None:
         return np.prod([_by_class(which, column, others) for column in labels.T], axis=0)
     if labels.ndim != 1:
         raise ShapeError(f"class_weight needs one label for each row, got y of shape {labels.shape}")
     if which == "balanced":
-        classes, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        return (len(labels) / (len(classes) * counts))[inverse]
+        _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        return balanced(counts)[inverse]
     if not isinstance(which, dict):
         raise ValueError(f"class_weight is 'balanced' or a dict of class and weight, got {which!r}")
     check_number("a number from 0", **{f"class_weight of {label!r}": weight for label, weight in which.items()})

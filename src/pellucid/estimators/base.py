@@ -9,20 +9,23 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 
+from pellucid.data.dataset import Dataset
+from pellucid.data.dataset_stream import checking_rows, held_out
 from pellucid.data.dependence import column_of_groups, dependence_of
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike, Matrix
 from pellucid.data.weights import joint
-from pellucid.estimators.fitted import Fitted, begin, take_up
+from pellucid.estimators.fitted import Fitted, begin, seed_of, take_up
 from pellucid.estimators.inputs import Validation, by_number, checked_rows, checked_weights, note_groups
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import PlainParameters, plain_recipe
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Shell
 from pellucid.estimators.sklearn_callbacks import FitHooks, TakesCallbacks
+from pellucid.estimators.streamed import learned_target, note_columns, refuse_other_targets
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit, parted
 
@@ -45,7 +48,7 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
     def fit(
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike = None,
         sample_weight: ArrayLike = None,
         *,
         X_val: ArrayLike = None,
@@ -63,16 +66,19 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
         to stop, and the best parameters are kept, however training ends; `n_iter_no_change=np.inf` keeps the best
         without stopping.
 
+        Of a `Dataset`, classes are learned in a pass over its target, and early stopping holds out
+        `validation_fraction` of the rows by a hash of their numbers, as far as they fit into memory.
+
         Parameters
         ----------
         X : array of shape (n, features)
-            array, data frame or sparse matrix
+            array, data frame or sparse matrix; or a `pellucid.data.Dataset`, which brings target and weights
         y : array of shape (n,) or (n, outputs)
-            classes or numbers
+            classes or numbers; None with a `Dataset`
         sample_weight : array of shape (n,)
             how much each row counts
         X_val : array of shape (m, features)
-            validation rows
+            validation rows; beside a `Dataset` it may be another one
         y_val : array of shape (m,) or (m, outputs)
             their target
         sample_weight_val : array of shape (m,)
@@ -90,6 +96,11 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
         estimator
             itself
         """
+        if isinstance(X, Dataset):
+            refuse_other_targets(y=y, sample_weight=sample_weight)
+            if val_rows is not None or groups is not None or time is not None:
+                raise ValueError("val_rows, groups and time are for rows in memory: give a Dataset as X_val")
+            return self._fit_dataset(X, X_val, Validation(X_val, y_val, sample_weight_val))
         validation = Validation(X_val, y_val, sample_weight_val, val_rows, dependence_of(X, groups, time))
         return self._fit(X, y, sample_weight, validation, groups_column=column_of_groups(groups))
 
@@ -132,6 +143,38 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
             self.with_fitted(fitted, columns)
             hooks.end()
             told(self, self.verbose and not incremental)
+        return self
+
+    def _fit_dataset(self, data: Dataset, others: ArrayLike, validation: Validation) -> Self:
+        """The same of rows that are not in memory; `others` is a Dataset to check by, or the X of `validation`."""
+        check_parameters(self)
+        if not self.stochastic:
+            raise ValueError("solver='lbfgs' takes all rows at once: for a Dataset use 'adam' or 'sgd'")
+        before = self.fitted if self.__sklearn_is_fitted__() and self.warm_start else None
+        columns = note_columns(copy.copy(self), data)
+        learned = learned_target(
+            data,
+            lambda y: self._target(y, None if before is None else before.target, part=False, classes=None),
+            classes=is_classifier(self),
+            class_weight=getattr(self, "class_weight", None),
+        )
+        dtype = np.dtype(np.float32 if self.dtype is None else self.dtype)
+        recipe = plain_recipe(self, learned.target, dtype)
+        rng = check_random_state(self.random_state)
+        start = begin(recipe, len(data.columns), rng) if before is None else take_up(recipe, before)
+        rows, held = learned.encoded(data, lambda part: part.floats(dtype)), None
+        if isinstance(others, Dataset):
+            held = checking_rows(learned.encoded(others, lambda part: part.floats(dtype)), dtype)
+        elif validation.separate:
+            X, y = self._checked(columns, validation.X, validation.y, reset=False)
+            held = Samples(X, learned.target.encode(y), checked_weights(validation.weights, X.shape[0]))
+        elif self.early_stopping:
+            rows, unseen = held_out(rows, float(self.validation_fraction), seed_of(rng))
+            held = checking_rows(unseen, dtype)
+        goes_on = before is not None and not recipe.compat.forgets
+        fitted = fit(recipe, learned.streamed(rows), held, start, rng, goes_on=goes_on)
+        self.with_fitted(fitted, columns)
+        told(self, self.verbose)
         return self
 
     def _weights(self, target: Target, X: Matrix, y: Array, sample_weight: ArrayLike, *, part: bool) -> Array | None:

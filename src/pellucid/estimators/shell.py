@@ -6,7 +6,7 @@ import copy
 import math
 import os
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Generic, Self, TypeVar, overload
 
@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from pellucid.data.dataset import Dataset, dataset
 from pellucid.data.types import Array, ArrayLike, Matrix, Tree
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.inputs import checked_weights, must_be_finite
@@ -176,6 +177,39 @@ class Shell(Sees, Saves, LearningCurves, ClassNamePrefixFeaturesOutMixin, Transf
             scores
         """
         return self._on(X, Fitted.scores)
+
+    def predict_batches(self, data: ArrayLike, method: str = "predict") -> Iterator[Array]:
+        """Answers for a data set larger than memory, part by part; the next rows are read meanwhile.
+
+        Parameters
+        ----------
+        data : Dataset, or what `pellucid.data.dataset` makes one of
+            rows; of columns that have names, those of `fit` are taken
+        method : str
+            what is asked of each part: "predict", "predict_proba", or another method that takes rows
+
+        Returns
+        -------
+        iterator of arrays
+            in the order of the rows
+
+        Examples
+        --------
+        >>> from pellucid import MLPClassifier
+        >>> X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 2
+        >>> clf = MLPClassifier((8,), tol=1.0).fit(X, y)
+        >>> [part.shape for part in clf.predict_batches([X[:60], X[60:]], "predict_proba")]
+        [(60, 2), (40, 2)]
+        """
+        check_is_fitted(self)
+        answer = getattr(self, method, None)
+        if not callable(answer):
+            raise ValueError(f"method is 'predict', 'predict_proba' or another that takes rows, got {method!r}")
+        rows = data if isinstance(data, Dataset) else dataset(data)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and rows.source.named:
+            rows = rows.select([str(name) for name in names])
+        return (np.asarray(answer(part.native)) for part in rows.features_alone().parts())
 
     def activations(self, X: ArrayLike) -> dict[str, Array]:
         """What every layer puts out, by name. Hidden layers as they leave for the next one: normalised and activated.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.data.dependence import Dependence
-from pellucid.data.samples import Samples
+from pellucid.data.samples import Samples, StreamedSamples
 from pellucid.data.sparse import better_sparse, dense, is_sparse, shuffled_batches, too_large
 from pellucid.data.splits import by_fraction
 from pellucid.data.types import Array, Matrix
@@ -42,7 +43,7 @@ FTOL = 2.2e-9
 
 def fit(
     recipe: Recipe,
-    rows: Samples,
+    rows: Samples | StreamedSamples,
     held: Samples | float | None,
     previous: Fitted,
     rng: np.random.RandomState,
@@ -56,23 +57,27 @@ def fit(
 
     `held` are validation rows, or the share of `rows` that is to be drawn for it, by their `dependence`. `goes_on`:
     with the split, the order and the optimizer's state of an earlier fit. `incremental`: for one epoch, with the
-    penalty of the first. `tell`: what is done with a warning of how the steps ended.
+    penalty of the first. `tell`: what is done with a warning of how the steps ended. Of rows that are not in memory
+    `held` is no share, and there are steps only.
     """
     if goes_on and previous.drawn is not None:  # what was held out stays held out
         rng = np.random.RandomState()
         rng.set_state(previous.drawn)
     drawn = rng.get_state()
     if isinstance(held, float):
+        assert isinstance(rows, Samples)
         rows, held = divided(rows, recipe, held, rng, dependence)
     model, curves = previous.model, previous.curves
+    known = rows if isinstance(rows, Samples) else rows.some
     if not previous.epochs:
-        model.learn_edges(rows.X, rows.weights)
+        model.learn_edges(known.X, known.weights)
     if not (incremental and goes_on):
         model.penalty = recipe.penalty_for(rows.total)
     if not goes_on:
         model.progress, curves.factor = None, recipe.rates.factor
     seed = previous.seed if goes_on else None
     if recipe.max_fun is not None:
+        assert isinstance(rows, Samples)
         epochs = _by_lbfgs(recipe, model, curves, rows, held, seed_of(rng), tell)
     else:
         seed = seed_of(rng) if seed is None else seed
@@ -88,7 +93,7 @@ def fit(
         calibration=Calibration(),  # that of other weights is gone
         importances=None,
     )
-    remember(model, rows, held)
+    remember(model, known, held)
     if held is None or not recipe.calibrate:
         return fitted
     return replace(fitted, calibration=recipe.target.learn_from(fitted.scores(held.X), held.target, held.weights))
@@ -171,7 +176,7 @@ def _by_steps(
     recipe: Recipe,
     model: Model,
     curves: Curves,
-    rows: Samples,
+    rows: Samples | StreamedSamples,
     held: Samples | None,
     seed: int,
     incremental: bool,
@@ -189,11 +194,15 @@ def _by_steps(
         verbose=bool(recipe.verbose) and not bar,
     )
     saving = [] if recipe.checkpoint is None else [Checkpoint(recipe.checkpoint)]
-    X, target, weights = _inputs(rows.X, model, batch), rows.target, rows.weights
+    X: Any
+    if isinstance(rows, StreamedSamples):
+        X, target, weights = rows.data, None, None
+    else:
+        X, target, weights = _inputs(rows.X, model, batch), rows.target, rows.weights
     if is_sparse(X) and not model.net.takes_sparse:  # it becomes dense batch by batch
         past = 0 if model.progress is None else model.progress.epoch
         X = shuffled_batches(X, target, weights, batch, seed if recipe.shuffle else None, past)
-        target, weights = None, None  # type: ignore[assignment]
+        target, weights = None, None
     try:
         with silent(not recipe.verbose or recipe.verbose == "silent"):
             history = model.fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from pellucid.amounts import FROM_0, WHOLE, check_whole, one_of, or_none
 from pellucid.data import chunks
+from pellucid.data.dataset import Dataset, dataset
 from pellucid.data.inputs import all_finite
 from pellucid.data.preparation import check_features, training_data
 from pellucid.data.rows import Rows, rows_of, warn_if_one_class
@@ -230,10 +231,10 @@ class Model:
         Parameters
         ----------
         X : array of shape (n, features)
-            array, data frame, or a sparse matrix where `net.takes_sparse`; or an iterable of batches (X, y) or
-            (X, y, weights)
+            array, data frame, or a sparse matrix where `net.takes_sparse`; a `pellucid.data.Dataset` of numbers; or an
+            iterable of batches (X, y) or (X, y, weights)
         y : array of shape (n,) or (n, outputs)
-            the target; None where X is an iterable of batches
+            the target; None where X is a `Dataset` or an iterable of batches
         epochs : int | None
             passes over the rows, at most
         steps : int | None
@@ -242,7 +243,7 @@ class Model:
             rows of a step
         validation : tuple, float or row numbers
             (X, y[, weights]), a share of the rows (stratified for classes), or numbers of rows; those rows are
-            never trained on
+            never trained on. With a `Dataset` another one, (X, y), or a share; up to 131,072 of its rows are kept
         sample_weight : array of shape (n,)
             how much each row counts; 2 is the same as the row twice
         class_weight : dict | str
@@ -479,6 +480,23 @@ class Model:
             predictions; one column of probabilities for two classes
         """
         return self._predicted(X, "prediction")
+
+    def predict_batches(self, data: Any) -> Iterator[Any]:
+        """`predict` for a data set larger than memory, part by part; the next rows are read meanwhile.
+
+        Parameters
+        ----------
+        data : Dataset, or what `pellucid.data.dataset` makes one of
+            rows of numbers; a target in it is left alone
+
+        Returns
+        -------
+        iterator of arrays
+            in the order of the rows
+        """
+        self._fitted()
+        rows = data if isinstance(data, Dataset) else dataset(data)
+        return (self.predict(part.floats(self.dtype)) for part in rows.features_alone().parts())
 
     def predict_classes(self, X: Any) -> Any:
         """The most likely class of each row.

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
 
@@ -46,11 +47,11 @@ class Table(NamedTuple):
             [self.declared[place] for place in places],
         )
 
-    def refuse_infinite(self) -> None:
-        """Raise for the first infinite number."""
+    def refuse_infinite(self, rows: Array | None = None) -> None:
+        """Raise for the first infinite number; `rows` are the numbers of the rows, where they are some of others."""
         for name, column in zip(self.names, self.columns, strict=True):
             if column.dtype.kind == "f":
-                numbers(name, column)
+                _refuse_infinite(name, column, rows)
 
 
 def read_table(X: ArrayLike, who: str) -> Table:
@@ -62,11 +63,15 @@ def read_table(X: ArrayLike, who: str) -> Table:
     if sparse.issparse(X):
         raise TypeError(f"{who} takes dense tables, got a sparse matrix: pass X.toarray(), or use MLPClassifier")
     refuse_containers(X, f"{who}: X")
+    if isinstance(X, Dataset):
+        raise TypeError(f"{who}: here rows are wanted that are in memory, got a Dataset: see predict_batches")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, who)
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-        raise TypeError(f"{who} takes data frames that are in memory, got a lazy one: pass X.collect()")
+        raise TypeError(
+            f"{who} takes data frames that are in memory, got a lazy one: pass X.collect(), or pellucid.data.dataset(X)"
+        )
     if isinstance(X, list | tuple) and np.asarray(X, object).dtype == object and np.asarray(X).dtype.kind in "US":
         X = np.asarray(X, object)  # NumPy would make texts of the numbers too
     array = check_array(X, dtype=None, ensure_all_finite=False, estimator=who, input_name="X")
@@ -140,12 +145,18 @@ def numbers(name: str, column: Array) -> Array:
         values = column.astype(np.float64)
     else:
         values = np.array([_number(name, row, value) for row, value in enumerate(column)], np.float64)
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
-        raise ValueError(
-            f"column {name!r} has an infinite value in row {row} ({values[row]}): replace it, by NaN if it is unknown"
-        )
+    _refuse_infinite(name, values)
     return values
+
+
+def _refuse_infinite(name: str, values: Array, rows: Array | None = None) -> None:
+    endless = np.isinf(values)
+    if endless.any():
+        row = int(np.flatnonzero(endless)[0])
+        raise ValueError(
+            f"column {name!r} has an infinite value in row {row if rows is None else rows[row]} ({values[row]}): "
+            "replace it, by NaN if it is unknown"
+        )
 
 
 def _number(name: str, row: int, value: object) -> float:

@@ -113,11 +113,20 @@ def column_values(table: Table, kinds: dict[str, str]) -> dict[str, Array]:
 
 
 def learn_layout(
-    table: Table, kinds: dict[str, str], texts: dict[str, TextUse], values: dict[str, Array], one_hot_max: int
+    table: Table,
+    kinds: dict[str, str],
+    texts: dict[str, TextUse],
+    values: dict[str, Array],
+    one_hot_max: int,
+    counted: dict[str, list[str]] | None = None,
 ) -> Layout:
-    """Categories and parts of dates. Columns of up to `one_hot_max` categories, and truth values, are one-hot."""
+    """Categories and parts of dates. Columns of up to `one_hot_max` categories, and truth values, are one-hot.
+
+    counted: the categories, where others than these rows are known
+    """
+    known = counted or {}
     categories = {
-        name: ["False", "True"] if kind == BOOLEAN else sorted(set(values[name].tolist()) - {None})
+        name: ["False", "True"] if kind == BOOLEAN else known.get(name) or sorted(set(values[name].tolist()) - {None})
         for name, kind in kinds.items()
         if kind in (BOOLEAN, CATEGORY)
     }

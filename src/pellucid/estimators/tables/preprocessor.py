@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,20 @@ from sklearn.utils.validation import (
 )
 
 from pellucid.amounts import FLOATS, Condition, is_whole, one_of
+from pellucid.data.background import ahead
+from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import all_finite
 from pellucid.data.named_columns import without_column
+from pellucid.data.parts import Part
 from pellucid.data.types import Array, ArrayLike
 from pellucid.errors import ColumnWarning
 from pellucid.estimators.inputs import checked_weights, groups_column
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter
-from pellucid.estimators.tables.columns import EMPTY, Table, read_table
+from pellucid.estimators.tables.columns import CATEGORY, EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
 from pellucid.estimators.tables.scaling import SCALERS
+from pellucid.estimators.tables.table_sample import TableSample, counted_levels, sampled_table
 from pellucid.estimators.tables.text_columns import TextUse, read_texts, recognise
 from pellucid.notices import notice
 
@@ -91,7 +95,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X : data frame or array of shape (n, features)
-            rows
+            rows; or a `pellucid.data.Dataset` (see `fit_dataset`)
         y : ignored
             as scikit-learn's pipelines want it
         sample_weight : array of shape (n,)
@@ -102,8 +106,34 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         TablePreprocessor
             itself
         """
-        self.fit_table(read_table(X, type(self).__name__), sample_weight)
+        if isinstance(X, Dataset):
+            self.fit_dataset(X)
+        else:
+            self.fit_table(read_table(X, type(self).__name__), sample_weight)
         return self
+
+    def fit_dataset(self, data: Dataset) -> tuple[TableSample, Array]:
+        """`fit` on a table larger than memory, in passes over it.
+
+        Categories are counted, those of up to 131,072 levels exactly. All else, kinds, medians, scales, is learned from
+        a random sample of 131,072 rows (fewer of more than 128 columns): the rank of a quantile is off by 0.74 % of the
+        rows at most, but for one chance in a million for each column. A smaller table is learned from all its rows, and
+        the result is that of `fit`.
+
+        Parameters
+        ----------
+        data : Dataset
+            the table; its weights count as `sample_weight` does
+
+        Returns
+        -------
+        tuple
+            the sample, and its rows transformed
+        """
+        who = type(self).__name__
+        sample = sampled_table(data, who)
+        matrix = self._learn(sample.table, sample.weights, None, None if sample.whole else data)
+        return sample, matrix
 
     def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> Array:
         """`fit`, and what `transform` makes of the same rows.
@@ -141,6 +171,10 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         array of shape (n, columns)
             floats
         """
+        return self._learn(table, sample_weight, rows)
+
+    def _learn(self, table: Table, sample_weight: ArrayLike, rows: Array | None, data: Dataset | None = None) -> Array:
+        """Learn from a table, or from one that is a sample of `data`, whose categories are counted."""
         check_parameters(self)
         chosen = self._chosen(table)
         texts, table = recognise(table, chosen)
@@ -158,7 +192,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         if empty:
             self._leave_out(empty, values)
             kinds |= dict.fromkeys(empty, EMPTY)
-        layout = learn_layout(table, kinds, texts, values, self.one_hot_max)
+        counted = None
+        if data is not None:
+            own = dict(zip(table.names, data.columns, strict=True))
+            who = type(self).__name__
+            counted = counted_levels(data, {name: own[name] for name, kind in kinds.items() if kind == CATEGORY}, who)
+        layout = learn_layout(table, kinds, texts, values, self.one_hot_max, counted)
         encoding, matrix = learn_encoding(
             layout, values, self.scaling, marks=self.missing == "indicator", weights=weights
         )
@@ -222,6 +261,42 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             the columns of `get_feature_names_out`
         """
         return self.apply_table(self.known_table(X))
+
+    def transform_batches(self, data: Dataset) -> Iterator[Array]:
+        """The rows of a table larger than memory as numbers, part by part, made ahead by another thread.
+
+        Parameters
+        ----------
+        data : Dataset
+            the table; a target in it is left alone
+
+        Returns
+        -------
+        iterator of arrays
+            each (rows of a part, columns of `get_feature_names_out`)
+        """
+        check_is_fitted(self, "kinds_")
+        return ahead(map(self.part_rows, data.features_alone().parts()), 2)
+
+    def part_rows(self, part: Part) -> Array:
+        """The rows of a part of a data set as numbers; what is wrong with them names the file.
+
+        Parameters
+        ----------
+        part : Part
+            rows as they come
+
+        Returns
+        -------
+        array of shape (n, columns)
+            floats
+        """
+        try:
+            table = self.known_table(part.native)
+            table.refuse_infinite(part.row_numbers)
+            return self.apply_table(table)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{part.where}: {error}") from None
 
     def known_table(self, X: ArrayLike) -> Table:
         """X as a table, its columns checked and under the names they had in fit.

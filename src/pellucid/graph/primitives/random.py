@@ -26,12 +26,13 @@ def mix(z: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-def bits(key: Any, counter: Any, shape: tuple[int, ...], stream: int = 0) -> Any:
-    """64 random bits for each position."""
+def bits(key: Any, counter: Any, shape: tuple[int, ...], stream: int = 0, first: int = 0) -> Any:
+    """64 random bits for each position; `first` is the number of the first one."""
     with np.errstate(over="ignore"):  # arithmetic modulo 2**64 is the point
         start = mix(_word(key) + _GAMMA)
         start = mix(start ^ (_word(counter) * _GAMMA + np.uint64(stream)))
-        positions = np.arange(1, int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.uint64).reshape(shape)
+        count = int(np.prod(shape, dtype=np.int64))
+        positions = np.arange(first + 1, first + count + 1, dtype=np.uint64).reshape(shape)
         return mix(start + positions * _GAMMA)
 
 

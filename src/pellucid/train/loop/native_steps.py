@@ -86,11 +86,12 @@ class NativeSteps:
         self.threads = self.stepper.threads
         self.chunk = max(1, int(PERIOD / compiled_seconds(graph, sizes)))
 
-    def feed(self, data: Rows) -> None:
-        """The rows from which batches are gathered."""
+    def feed(self, data: Rows, used: int | None = None) -> None:
+        """The rows from which batches are gathered; so many of them are used, or all."""
         self.source, self.weights = data, data.weights
-        self.count = -(-len(data) // self.rows)
-        rest = len(data) % self.rows
+        used = len(data) if used is None else used
+        self.count = -(-used // self.rows)
+        rest = used % self.rows
         if rest and not self.stepper.program.suits({"n": rest}):
             raise CannotCompile(
                 f"the last batch of an epoch has {rest} row{'s' if rest > 1 else ''}, which this network treats in "

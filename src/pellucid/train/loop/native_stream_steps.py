@@ -1,4 +1,4 @@
-"""Batches from outside on the native engine: some at a time, each time a small data set for the compiled step."""
+"""Streams on the native engine: some rows at a time, each time a small data set for the compiled step."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pellucid.data.rows import Rows
+from pellucid.data.streams import Stream, Stretch, joined_batches
+from pellucid.data.types import Array
 from pellucid.engine.native.fallback import tell
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.stepper import release
+from pellucid.engine.native.work import compiled_seconds
 from pellucid.graph.core.tree import unflatten
-from pellucid.train.loop.native_steps import NativeSteps
+from pellucid.train.loop.native_steps import NativeSteps, graph_of
 from pellucid.train.loop.steps import NumpySteps
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
 BLOCK, BYTES = 64, 16 << 20
-"""Batches that are read before they are run, and their bytes, at most."""
+"""Batches from outside that are read before they are run, and their bytes, at most."""
+
+SELDOM = 4.0
+"""Times the seconds for reading a row that a step takes for it, from which reading needs no processor of its own."""
 
 
 class LateSteps(NumpySteps):
@@ -37,6 +41,7 @@ class LateSteps(NumpySteps):
 
     def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
         batches = epoch_of(run)
+        most = batches_at_once(run, listening)
         for batch in batches:
             if self._is_time(run):
                 try:
@@ -45,7 +50,8 @@ class LateSteps(NumpySteps):
                     tell("the training step", error)
                     self.later = sys.maxsize
                 else:
-                    yield from steps.advance_through(itertools.chain([batch], batches), run, listening)
+                    rest = joined_batches(itertools.chain([batch], batches), most)
+                    yield from steps.advance_through(rest, run, listening)
                     return
             yield self.step(run, batch)
 
@@ -57,31 +63,43 @@ class LateSteps(NumpySteps):
 
 
 class NativeStreamSteps(NativeSteps):
-    """The compiled step of a run whose batches come from outside.
+    """The compiled step of a run whose rows are not all in memory.
 
-    The state is kept at the beginning of every block of batches, where a replay begins, and at the marks of the run.
+    The state is kept at the beginning of every stretch of rows, where a replay begins, and at the marks of the run.
     """
 
-    def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
-        return self.advance_through(epoch_of(run), run, listening)
+    order: Array
 
-    def advance_through(self, batches: Iterable[Rows], run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
-        """These batches, block by block."""
-        room = BYTES // max(1, sum(array.nbytes for array in run.plan.data.example.arrays))
-        for block in blocks(batches, 1 if listening["batch_end"] else max(1, min(BLOCK, room))):
-            self._take_up(run, block)
+    def advance(self, run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
+        plan = run.plan
+        assert isinstance(plan.data, Stream)
+        stretches = plan.data.stretches(
+            plan.batch_size,
+            seed=plan.seed if plan.shuffle else None,
+            epoch=run.epoch - 1,
+            start=run.batch,
+            most=batches_at_once(run, listening),
+            limit=None if plan.steps is None else plan.steps - run.step,
+        )
+        return self.advance_through(stretches, run, listening)
+
+    def advance_through(self, stretches: Iterable[Stretch], run: Run, listening: Mapping[str, bool]) -> Iterator[bool]:
+        """These rows, stretch by stretch."""
+        for stretch in stretches:
+            self._take_up(run, stretch)
             yield from super().advance(run, listening)
 
-    def _take_up(self, run: Run, block: list[Rows]) -> None:
-        data, rows = joined(block), len(block[0])
+    def _take_up(self, run: Run, stretch: Stretch) -> None:
+        data, rows = stretch.rows, stretch.size
         # a short batch goes through the step for longer ones
-        fits = len(block) == 1 and rows < self.rows and self.stepper.program.suits({"n": rows})
+        fits = len(data) == rows and rows < self.rows and self.stepper.program.suits({"n": rows})
         if not (fits or rows == self.rows) or len(data.arrays) != len(self.source.arrays):
             state = self.snapshot(run)
             release(self.stepper)
             self._bind(run, data, rows)
             self.load(state, run)
-        self.feed(data)
+        self.feed(data, len(stretch.order))
+        self.order = stretch.order
         self.skipped, self.epoch, self.begin, self.factors = run.batch, run.epoch, run.step, []
         marks = {mark.step for mark in run.begins}
         self.past = {step: old for step, old in self.past.items() if step in marks}
@@ -91,30 +109,34 @@ class NativeStreamSteps(NativeSteps):
         return False  # the next epoch is not there yet
 
     def _weights(self, order: Any, first: int, last: int) -> Any:
-        return super()._weights(order, first, last) * self.source.unit  # other blocks may have another
+        return super()._weights(order, first, last) * self.source.unit  # other stretches may have another
 
-    def _order(self, run: Run, epoch: int) -> np.ndarray:
-        return np.arange(len(self.source))
+    def _order(self, run: Run, epoch: int) -> Array:
+        return self.order
+
+
+def threads_beside_reading(run: Run, processors: int) -> int:
+    """Threads of the steps: one processor is left to the thread that reads, unless that is seldom busy.
+
+    Threads wait for each other many times in a step: one that has to share its processor would hold up all.
+    """
+    data = run.plan.data
+    if not isinstance(data, Stream) or not data.reading or processors == 1:
+        return processors
+    rows = data.step_rows(run.plan.batch_size)
+    each = compiled_seconds(graph_of(run, data.example), {"n": rows}) / rows
+    return processors if each > SELDOM * data.reading else processors - 1
+
+
+def batches_at_once(run: Run, listening: Mapping[str, bool]) -> int:
+    """Batches from outside that are read before they are run."""
+    room = BYTES // max(1, sum(array.nbytes for array in run.plan.data.example.arrays))
+    return 1 if listening["batch_end"] else max(1, min(BLOCK, room))
 
 
 def epoch_of(run: Run) -> Iterator[Rows]:
     """The rest of the batches of an epoch: no more than the run has steps left, for what is read is gone."""
-    steps_left = None if run.plan.steps is None else run.plan.steps - run.step
-    return itertools.islice(
-        run.plan.data.batches(run.plan.batch_size, epoch=run.epoch - 1, start=run.batch), steps_left
-    )
-
-
-def blocks(batches: Iterable[Rows], most: int) -> Iterator[list[Rows]]:
-    """Batches of the same number of rows, with weights (of one unit) or without, in groups of at most so many."""
-    for _, alike in itertools.groupby(batches, key=lambda batch: (len(batch), batch.weights is None, batch.unit)):
-        while block := list(itertools.islice(alike, most)):
-            yield block
-
-
-def joined(block: list[Rows]) -> Rows:
-    """The rows of some batches as one data set."""
-    if len(block) == 1:
-        return block[0]
-    X, y, *weights = map(np.concatenate, zip(*(batch.arrays for batch in block), strict=True))
-    return Rows(X, y, weights[0] if weights else None, block[0].unit)
+    plan = run.plan
+    seed = plan.seed if plan.shuffle else None
+    batches = plan.data.batches(plan.batch_size, seed=seed, epoch=run.epoch - 1, start=run.batch)
+    return itertools.islice(batches, None if plan.steps is None else plan.steps - run.step)

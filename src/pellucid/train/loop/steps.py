@@ -145,12 +145,12 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
     from pellucid.engine.native.lower import CannotCompile
     from pellucid.engine.native.work import compiled_seconds
     from pellucid.train.loop.native_steps import NativeSteps, graph_of
-    from pellucid.train.loop.native_stream_steps import LateSteps, NativeStreamSteps
+    from pellucid.train.loop.native_stream_steps import LateSteps, NativeStreamSteps, threads_beside_reading
 
     later = 0  # from how many steps on it pays
     if engine == "auto":
         example = run.plan.data.example
-        rows = len(example) if streamed else min(run.plan.batch_size, len(example))
+        rows = run.plan.data.step_rows(run.plan.batch_size)
         graph = graph_of(run, example)
         if example.sparse:  # what counts is the update of a large weight, and that is limited by memory
             each = STEP + compiled_seconds(graph, {"n": rows, "m": example.X.nnz * rows // len(example)})
@@ -162,7 +162,7 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
     split = any(c.handles("forward") or c.handles("gradients") for c in run.callbacks)
     if split or run.plan.data.example.sparse:  # in two halves: of sparse rows the update alone is compiled
         return run.steps if later else NumpySteps(replace(run.trainer, engine="native"), run.now)
-    available = threads or first_threads or default_threads()
+    available = threads or first_threads or threads_beside_reading(run, default_threads())
     if later:
         return LateSteps(run, available, later)
     try:

@@ -1,0 +1,452 @@
+"""Dataset: a table larger than memory, known by its columns, read again and again, in order or shuffled by a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from pellucid.amounts import check_number, check_whole
+from pellucid.data.arrow_files import arrow_source
+from pellucid.data.background import ahead
+from pellucid.data.parts import Columns, Part, frame_of, joined_parts
+from pellucid.data.pools import Cursor, Encoder, Pool, chosen_parts, pooled, shuffled, taken_in_turn
+from pellucid.data.samples import Samples
+from pellucid.data.shares import Share, count_chosen
+from pellucid.data.sources import BatchSource, FrameSource, LazySource, Source
+from pellucid.data.types import Array
+from pellucid.errors import ShapeError
+
+POOL = 1 << 25
+"""Bytes of the rows that are shuffled together, if nothing else is asked for. Up to three pools are in memory."""
+
+PLACES = 8
+"""Blocks, at most, that a few rows are taken from."""
+
+LISTED = 20
+"""Names that an error lists at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table that need not fit into memory: its columns, target and weights, and batches, again and again.
+
+    `pellucid.data.dataset` makes one. It is a value: what changes it gives another.
+
+    Parameters
+    ----------
+    source : Source
+        where rows come from
+    read : Columns
+        names of features, target and weight
+    shares : tuple[Share, ...]
+        parts of the rows, by a hash of their numbers; () is all rows
+    counted_rows : int | None
+        how many rows there are, where it has been counted
+    buffer : int | None
+        rows that are shuffled together; None is 32 MB of them
+    encode : Encoder | None
+        makes floats of rows; None for numbers as they are
+    """
+
+    source: Source
+    read: Columns
+    shares: tuple[Share, ...] = ()
+    counted_rows: int | None = None
+    buffer: int | None = None
+    encode: Encoder | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        rows = "unknown" if self.rows is None else f"{self.rows:,}"
+        about = f"rows: {rows}, columns: {len(self.columns)}, target: {', '.join(self.read.target) or None}"
+        return f"Dataset({self.source.identity}; {about})"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.read.features
+
+    @property
+    def has_target(self) -> bool:
+        """Do its rows bring a target?"""
+        return bool(self.read.target) or self.source.has_target
+
+    @cached_property
+    def rows(self) -> int | None:
+        """How many rows there are; None where that is known only by reading them (see `counted`)."""
+        if self.counted_rows is not None:
+            return self.counted_rows
+        counts = self._block_rows
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    @cached_property
+    def _block_rows(self) -> list[int | None]:
+        return [
+            None if block.rows is None else count_chosen(self.shares, number, block.rows)
+            for number, block in enumerate(self.source.blocks)
+        ]
+
+    def counted(self) -> Dataset:
+        """The same with a known number of rows: where it is not in the files, they are read.
+
+        Returns
+        -------
+        Dataset
+            whose `rows` is a number
+        """
+        if self.rows is not None:
+            return self
+        if not self.shares:
+            return replace(self, counted_rows=sum(block.count() for block in self.source.blocks))
+        return replace(self, counted_rows=sum(len(part) for part in self.target_alone().parts()))
+
+    def target_alone(self) -> Dataset:
+        """The same without features, but for one: what is left of the columns is read fast.
+
+        Returns
+        -------
+        Dataset
+            of one feature, with target and weights
+        """
+        return replace(self, read=replace(self.read, features=self.read.features[:1]), encode=None)
+
+    def select(self, names: Sequence[str]) -> Dataset:
+        """The same with these features, in this order.
+
+        Parameters
+        ----------
+        names : list of str
+            columns that the source has
+
+        Returns
+        -------
+        Dataset
+            with others of its columns as features
+        """
+        absent = [name for name in names if name not in self.source.names]
+        if absent:
+            raise ShapeError(
+                f"the data set has no column {', '.join(map(repr, absent[:5]))}: its columns are "
+                f"{', '.join(map(repr, self.source.names[:LISTED]))}"
+            )
+        return replace(self, read=replace(self.read, features=tuple(names)))
+
+    def features_alone(self) -> Dataset:
+        """The same without target and weights.
+
+        Returns
+        -------
+        Dataset
+            for predictions
+        """
+        return replace(self, read=Columns(self.read.features), encode=None)
+
+    def split(self, share: float, *, seed: int = 0) -> tuple[Dataset, Dataset]:
+        """Two parts of the rows, by a hash of the place of each: rows to train on, and a share of them held out.
+
+        Parameters
+        ----------
+        share : float
+            of the rows in the second part
+        seed : int
+            of the hash
+
+        Returns
+        -------
+        tuple of Datasets
+            without rows in common
+        """
+        check_number("a share in (0, 1)", 0, 1, above=True, share=share)
+        check_whole(0, seed=seed)
+        parts = Share(seed, share, 1.0), Share(seed, 0.0, share)
+        first, second = (replace(self, shares=(*self.shares, part), counted_rows=None) for part in parts)
+        return first, second
+
+    def encoded(self, encode: Encoder) -> Dataset:
+        """The same rows, made floats by a function of a part.
+
+        Parameters
+        ----------
+        encode : Encoder
+            from a `Part` to `Samples` of as many rows
+
+        Returns
+        -------
+        Dataset
+            whose batches are what it gives
+        """
+        return replace(self, encode=encode)
+
+    def checksum(self) -> str:
+        """Which data these are, as far as that is known without reading them."""
+        return f"{self.source.identity}; {self.read}; {self.shares}; {self.buffer}"
+
+    # rows in order
+
+    def parts(self) -> Iterator[Part]:
+        """All rows in order, as they come, read ahead by another thread.
+
+        Returns
+        -------
+        iterator of Part
+            rows of one block each
+        """
+        return ahead(self._parts(), 4)
+
+    def _parts(self) -> Iterator[Part]:
+        for number, block in enumerate(self.source.blocks):
+            yield from chosen_parts(block, number, self.read, self.shares)
+
+    def some(self, most: int) -> Part:
+        """At most so many rows: the first ones of blocks that are evenly taken.
+
+        Parameters
+        ----------
+        most : int
+            rows
+
+        Returns
+        -------
+        Part
+            in memory
+        """
+        blocks = list(enumerate(self.source.blocks))
+        chosen = blocks[:: max(1, -(-len(blocks) // PLACES))]
+        found: list[Part] = []
+        left = most
+        for place, (number, block) in enumerate(chosen):
+            wanted = -(-left // (len(chosen) - place))
+            if not wanted:
+                break
+            with closing(chosen_parts(block, number, self.read, self.shares)) as parts:
+                for part in parts:
+                    found.append(part.take(slice(0, wanted)))
+                    wanted, left = wanted - len(found[-1]), left - len(found[-1])
+                    if wanted <= 0:
+                        break
+        if not found:
+            raise ShapeError("the data set is empty: it has columns, but no rows")
+        return joined_parts(found)
+
+    def gather(self, dtype: Any = np.float32) -> Samples:
+        """All rows in memory, in order: for those that are few.
+
+        Parameters
+        ----------
+        dtype : dtype
+            of the floats
+
+        Returns
+        -------
+        Samples
+            floats, target and weights
+        """
+        return self.encoder(dtype)(joined_parts(list(self.parts())))
+
+    # shuffled rows
+
+    def encoder(self, dtype: Any) -> Encoder:
+        """What makes floats of its rows.
+
+        Parameters
+        ----------
+        dtype : dtype
+            of numbers as they are; an encoder of its own knows better
+
+        Returns
+        -------
+        Encoder
+            from parts to samples
+        """
+        return partial(Part.samples, dtype=dtype) if self.encode is None else self.encode
+
+    def pools(
+        self, size: int, batch: int, dtype: Any, *, seed: int | None = None, epoch: int = 0, start: int = 0
+    ) -> Generator[Pool, None, None]:
+        """The rows of an epoch in pools, encoded.
+
+        Parameters
+        ----------
+        size : int
+            rows of a pool, about: a multiple of those of a batch is taken
+        batch : int
+            rows of a batch
+        dtype : dtype
+            of the floats
+        seed : int | None
+            of the order; None is that of the files
+        epoch : int
+            number of the pass, which has an order of its own
+        start : int
+            number of the first batch that is wanted
+
+        Returns
+        -------
+        generator of Pool
+            rows, and the order in which batches take them
+        """
+        size = max(1, size // batch) * batch
+        blocks, counts, encode = self.source.blocks, self._block_rows, self.encoder(dtype)
+        order = np.arange(len(blocks)) if seed is None else shuffled(len(blocks), seed, epoch)
+        cursors = [
+            Cursor(blocks[number], number, self.read, self.shares, encode, counts[number]) for number in map(int, order)
+        ]
+        number, begun = divmod(start * batch, size)
+        samples = taken_in_turn(cursors, 1 if seed is None else self.source.ways, number * size)
+        with closing(samples):
+            for place, pool in enumerate(pooled(samples, size), number):
+                rows = np.arange(len(pool)) if seed is None else shuffled(len(pool), seed, epoch, place + 1)
+                if begun < len(rows):
+                    yield Pool(pool, rows[begun:])
+                begun = 0
+
+    def batches(
+        self, size: int = 1024, *, seed: int | None = None, epoch: int = 0, start: int = 0, dtype: Any = np.float32
+    ) -> Generator[tuple[Array, ...], None, None]:
+        """Batches of floats, (X, y) or (X, y, weights), or (X,) without a target; for a training loop of one's own.
+
+        Parameters
+        ----------
+        size : int
+            rows of a batch
+        seed : int | None
+            shuffles: blocks, and rows of about 32 MB together; None keeps the order of the rows
+        epoch : int
+            number of the pass: with a seed, each has an order of its own
+        start : int
+            number of the first batch that is wanted; what is before is not read, where that can be
+        dtype : dtype
+            of the floats
+
+        Returns
+        -------
+        generator of tuples
+            arrays
+        """
+        check_whole(size=size)
+        row = self.encoder(dtype)(self.some(1))
+        rows = self.pool_rows(sum(array.nbytes for array in (row.X, row.target)))
+        with closing(ahead(self.pools(rows, size, dtype, seed=seed, epoch=epoch, start=start))) as pools:
+            for pool in pools:
+                for first in range(0, len(pool.order), size):
+                    X, y, weights = pool.rows.take(pool.order[first : first + size]).arrays(sparse=False)
+                    yield (X, *([y] if self.has_target else []), *([] if weights is None else [weights]))
+
+    def pool_rows(self, row_bytes: int) -> int:
+        """How many rows of so many bytes are shuffled together.
+
+        Parameters
+        ----------
+        row_bytes : int
+            of a row in memory
+
+        Returns
+        -------
+        int
+            rows
+        """
+        return max(1, POOL // max(row_bytes, 1)) if self.buffer is None else self.buffer
+
+
+def dataset(
+    source: Any,
+    target: str | Sequence[str] | None = None,
+    *,
+    weight: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    buffer: int | None = None,
+) -> Dataset:
+    """A table that need not fit into memory, for `Model.fit` and the `fit` of estimators.
+
+    Parameters
+    ----------
+    source : path, list of paths, frame or batches
+        files (Parquet, Feather or Arrow, CSV, TSV) by a path, a folder, a glob such as "data/*.parquet", or a list; a
+        data set or table of pyarrow's, a lazy frame of polars, any data frame; or batches: a list, or an object whose
+        `__iter__` starts anew, of frames, arrays, or tuples (X, y) or (X, y, weights)
+    target : str, list of str or None
+        the column, or columns, to be predicted; None where there is none, or batches bring their own
+    weight : str | None
+        the column that says how much each row counts
+    columns : list of str or None
+        the features; None is all other columns
+    drop : list of str
+        columns that are not read
+    buffer : int | None
+        rows that are shuffled together; None is 32 MB of them. Up to three times so many are in memory
+
+    Returns
+    -------
+    Dataset
+        nothing has been read but names, and what files say of themselves
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"a": range(6), "b": range(6), "price": range(6)})
+    >>> data = dataset(table, target="price")
+    >>> data.columns, data.rows
+    (('a', 'b'), 6)
+    >>> [X.shape for X, y in data.batches(4, seed=0)]
+    [(4, 2), (2, 2)]
+    """
+    if buffer is not None:
+        check_whole(buffer=buffer)
+    if isinstance(source, Dataset):
+        raise TypeError("this is a Dataset already: give it as it is")
+    targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
+    origin = _source(source, targets)
+    named = Columns(tuple(columns or ()), targets, weight)
+    dropped = {*targets, *drop, *([] if weight is None else [weight])}
+    for what, names in (("target", targets), ("weight", [weight] if weight else []), ("columns", columns or ())):
+        absent = [name for name in names if name not in origin.names]
+        if absent:
+            more = f" and {len(origin.names) - LISTED} more" if len(origin.names) > LISTED else ""
+            raise ShapeError(
+                f"{what}={absent[0]!r} names a column that is not there: the columns are "
+                f"{', '.join(map(repr, origin.names[:LISTED]))}{more}"
+            )
+    if columns is None:
+        named = replace(named, features=tuple(name for name in origin.names if name not in dropped))
+    if not named.features:
+        raise ShapeError(f"no columns are left for the features beside {', '.join(map(repr, sorted(dropped)))}")
+    if not origin.blocks:
+        raise ShapeError("the data set is empty: it has columns, but no rows")
+    return Dataset(origin, named, buffer=buffer)
+
+
+def _source(source: Any, targets: tuple[str, ...]) -> Source:
+    if isinstance(source, str) or hasattr(source, "__fspath__") or _are_paths(source):
+        return arrow_source(source, targets)
+    if type(source).__module__.startswith("pyarrow") and hasattr(source, "get_fragments"):
+        return arrow_source(source)
+    frame = frame_of(source)
+    if frame is not None:
+        return FrameSource(frame)
+    import narwhals as nw
+
+    if isinstance(nw.from_native(source, pass_through=True), nw.LazyFrame):
+        if not hasattr(source, "collect_batches"):
+            raise TypeError(
+                f"of lazy frames those of polars from 1.34 on are read, got a {type(source).__module__} one"
+            )
+        return LazySource(source)
+    if not isinstance(source, Iterable) or isinstance(source, np.ndarray | dict):
+        raise TypeError(
+            f"a data set is made of files, a data set or table of pyarrow's, a frame, or batches, got a "
+            f"{type(source).__name__}; arrays X, y as one batch are [(X, y)]"
+        )
+    return BatchSource(source)
+
+
+def _are_paths(source: Any) -> bool:
+    return (
+        isinstance(source, list | tuple)
+        and bool(source)
+        and all(isinstance(one, str) or hasattr(one, "__fspath__") for one in source)
+    )
