@@ -10,10 +10,12 @@ import typer
 
 from pellucid import __version__
 from pellucid.cli.lab import lab
+from pellucid.cli.train import train
 
 app = typer.Typer(
     help="Multilayer perceptrons that you can see through.", no_args_is_help=True, rich_markup_mode="rich"
 )
+app.command(name="train")(train)
 app.command()(lab)
 
 
