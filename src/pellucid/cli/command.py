@@ -1,22 +1,38 @@
-"""The command `pellucid`: one function for each of its words."""
+"""The command `pellucid`: its words, each in a file of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pellucid import __version__
+from pellucid.cli.compare import compare
+from pellucid.cli.demo import demo
+from pellucid.cli.evaluate import evaluate
+from pellucid.cli.export import export
+from pellucid.cli.inspect import inspect
 from pellucid.cli.lab import lab
+from pellucid.cli.predict import predict
+from pellucid.cli.report import report
 from pellucid.cli.train import train
+from pellucid.cli.tune import tune
 
 app = typer.Typer(
-    help="Multilayer perceptrons that you can see through.", no_args_is_help=True, rich_markup_mode="rich"
+    help="Multilayer perceptrons that you can see through: from a table to a trained, explained, exported model.",
+    epilog="Begin with: pellucid demo, or pellucid train YOUR.csv --target COLUMN",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,  # errors are one line; with --debug they are Python's own
 )
-app.command(name="train")(train)
-app.command()(lab)
+MODELS, LOOKING, LEARNING = "Make and use models", "Look at them", "Learn"
+for word, panel in {
+    **dict.fromkeys((train, predict, evaluate, tune, export), MODELS),
+    **dict.fromkeys((inspect, report, compare), LOOKING),
+    **dict.fromkeys((demo, lab), LEARNING),
+}.items():
+    app.command(name=word.__name__.lstrip("_"), rich_help_panel=panel)(word)
 
 
 @app.callback(invoke_without_command=True)
@@ -26,22 +42,6 @@ def pellucid(
     if version:
         typer.echo(f"pellucid {__version__}")
         raise typer.Exit
-
-
-@app.command()
-def demo(
-    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the model's file here.")] = None,
-    lecture: Annotated[bool, typer.Option(help="Trace tables, and XOR by gradient descent, instead.")] = False,
-) -> None:
-    """Train, compare, save, load and use a model of a real table."""
-    from rich.console import Console
-
-    from pellucid.demo import show_lecture, show_table_model
-
-    if lecture:
-        show_lecture(Console())
-    else:
-        show_table_model(Console(), out)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
