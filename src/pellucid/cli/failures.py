@@ -60,11 +60,19 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
     return call
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Did a full disk, or a limit of files, cause it?"""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        error = error.__cause__
+    return False
+
+
 def _words(error: Exception) -> tuple[str, int]:
     """What to say of an error, and the exit code."""
-    if isinstance(error, OSError) and error.errno in FULL:
-        where = f" for {error.filename}" if error.filename else ""
-        return f"there is no room left{where}: free some, or choose another folder with --out", BAD_INPUT
+    if is_full(error):
+        return f"there is no room left ({_one_line(error)}): free some, or choose another folder with --out", BAD_INPUT
     if isinstance(error, OSError) and error.errno in REFUSED:
         return f"{error.filename} may not be written or read by you: choose another place with --out", BAD_INPUT
     if isinstance(error, MemoryError):

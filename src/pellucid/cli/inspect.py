@@ -6,13 +6,14 @@ import warnings
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from pellucid.cli.curves import spark
 from pellucid.cli.evaluate import TargetName
 from pellucid.cli.failures import one_line_errors
 from pellucid.cli.saved_model import ModelPath, SavedModel, saved_model
-from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid
+from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, line, number
 from pellucid.data.splits import evenly
 from pellucid.data.table_files import read_tables
 from pellucid.markup import plural
@@ -88,18 +89,35 @@ def _say(screen: Screen, saved: SavedModel, facts: dict[str, Any]) -> None:
         table.add_row(Text(name), Text(kind, "cyan"))
     screen.say(table)
     screen.heading("Networks", "how much each counts was chosen on rows that were held out")
-    table = grid("counts", "network", "parameters", "epochs", "kept", "validation loss", right=(0, 2, 3, 4))
+    table = grid("counts", "network", "parameters", "epochs", "kept", "validation loss", right=(0, 2, 3, 4), long=1)
     for each in facts["networks"]:
         best = "" if each["best_epoch"] is None else str(each["best_epoch"])
         table.add_row(
             f"{each['share']:.0%}",
-            Text(each["network"]),
+            line(each["network"]),
             f"{each['parameters']:,}",
             str(each["epochs"]),
             best,
             Text(spark(each["validation"], 20), "green"),
         )
     screen.say(table)
+
+
+def _layers(look: Any) -> Table:
+    """Every layer in numbers; `inspect.run` has more of them."""
+    table = grid("layer", "activation", "units", "mean", "deviation", "saturated", "dead", "rank", right=tuple(range(2, 8)))
+    for layer in look.layers:
+        table.add_row(
+            Text(layer.name),
+            layer.activation or "",
+            str(layer.units),
+            number(layer.a.mean),
+            number(layer.a.std),
+            "" if layer.saturated is None else f"{layer.saturated:.0%}",
+            str(len(layer.dead)),
+            f"{layer.rank:.1f}",
+        )
+    return table
 
 
 def _looked(screen: Screen, saved: SavedModel, data: list[str]) -> dict[str, Any]:
@@ -117,7 +135,7 @@ def _looked(screen: Screen, saved: SavedModel, data: list[str]) -> dict[str, Any
         look = seeing.run(saved.estimator, X, y)
         diagnosis = seeing.diagnose(saved.estimator, X, y) if y is not None else None
     screen.heading("Layers", f"of the network that counts most, on {plural(frame.height, 'row')}")
-    screen.say(str(look))
+    screen.say(_layers(look))
     if diagnosis is None:
         screen.say("\nwith the target in the table, what is wrong is told, too")
         return {}

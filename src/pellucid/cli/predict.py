@@ -95,7 +95,7 @@ def _predicted(
             taken = [name for name in answers.columns if name in copied]
             if taken:
                 raise Failure(f"--keep {taken[0]!r}: a column of the predictions has this name: rename it in {file}")
-            yield frame[start : start + CHUNK].select(copied).hstack(answers)
+            yield frame[start : start + CHUNK].select(copied).hstack(answers) if copied else answers
 
 
 def answers_of(

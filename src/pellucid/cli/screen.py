@@ -67,12 +67,20 @@ def json_ready(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def grid(*names: str, right: tuple[int, ...] = ()) -> Table:
-    """A table with a line under its head and none around it; the columns in `right` are set flush right."""
+def grid(*names: str, right: tuple[int, ...] = (), long: int | None = None) -> Table:
+    """A table with a line under its head and none around it; the columns in `right` are set flush right.
+
+    Where there is no room, the column `long` is cut (its cells are `line`s), and the others are left alone.
+    """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, collapse_padding=True, pad_edge=False)
     for place, name in enumerate(names):
-        table.add_column(Text(name), justify="right" if place in right else "left", overflow="ellipsis")
+        table.add_column(line(name), justify="right" if place in right else "left", no_wrap=place != long)
     return table
+
+
+def line(words: str, style: str = "") -> Text:
+    """Words on one line: cut with an ellipsis where there is no room."""
+    return Text(words, style, no_wrap=True, overflow="ellipsis")
 
 
 def number(value: float) -> str:

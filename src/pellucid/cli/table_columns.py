@@ -11,7 +11,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pellucid.cli.screen import grid, number
+from pellucid.cli.screen import grid, line, number
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning
@@ -130,18 +130,18 @@ def shown(notes: list[ColumnNote]) -> Table:
     """The columns one by one, or by their kinds where there are many."""
     if len(notes) > MOST_LINES:
         return _by_kind(notes)
-    table = grid("column", "taken as", "missing", "values", right=(2,))
+    table = grid("column", "taken as", "missing", "values", right=(2,), long=3)
     for note in notes:
         gone = f"{note.missing:.1%}" if note.missing else ""
-        table.add_row(Text(note.name), Text(note.kind, "cyan"), gone, Text(note.content, "dim"))
+        table.add_row(Text(note.name), Text(note.kind, "cyan"), gone, line(note.content, "dim"))
     return table
 
 
 def _by_kind(notes: list[ColumnNote]) -> Table:
-    table = grid("taken as", "columns", "missing", "names", right=(1, 2))
+    table = grid("taken as", "columns", "missing", "names", right=(1, 2), long=3)
     for kind in dict.fromkeys(note.kind for note in notes):
         some = [note for note in notes if note.kind == kind]
         gone = np.mean([note.missing for note in some])
         names = ", ".join(note.name for note in some[:8]) + (f" and {len(some) - 8} more" if len(some) > 8 else "")
-        table.add_row(Text(kind, "cyan"), str(len(some)), f"{gone:.1%}" if gone else "", Text(names, "dim"))
+        table.add_row(Text(kind, "cyan"), str(len(some)), f"{gone:.1%}" if gone else "", line(names, "dim"))
     return table

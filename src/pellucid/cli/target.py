@@ -13,6 +13,7 @@ from pellucid.cli.screen import number
 from pellucid.cli.settings import Task
 from pellucid.data.types import Array
 from pellucid.markup import listed, plural
+from pellucid.report.rows import word
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,10 +107,12 @@ def _kind(column: pl.Series, task: Task) -> tuple[bool, str]:
 
 def _labels(column: pl.Series) -> Array:
     """Labels as arrays of texts, truths or whole numbers."""
+    import polars as pl
+
     values = column.to_numpy()
     if values.dtype.kind == "f" and np.all(values == np.floor(values)):
         return np.asarray(values.astype(np.int64))
-    return np.asarray(values if values.dtype.kind in "biuf" else column.cast(str).to_numpy().astype(str))
+    return np.asarray(values if values.dtype.kind in "biu" else column.cast(pl.String).to_numpy().astype(str))
 
 
 def _numbers(column: pl.Series) -> Array:
@@ -139,7 +142,7 @@ def _check(values: Array, name: str, classes: bool) -> None:
     different = len(np.unique(values))
     if different == 1:
         raise Failure(
-            f"--target {name!r} is {values[0]!r} in all {len(values)} rows: there is nothing to tell apart. Is it the "
+            f"--target {name!r} is {word(values[0])} in all {len(values)} rows: there is nothing to tell apart. Is it the "
             "right column?"
         )
     if classes and (different > MOST_CLASSES or different > len(values) / 2):

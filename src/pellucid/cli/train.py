@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from click.core import ParameterSource
 
 from pellucid.cli.failures import one_line_errors
 from pellucid.cli.interrupts import stoppable
@@ -65,11 +64,17 @@ def _train(
         said = {
             name: value
             for name, value in settings.items()
-            if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+            if _was_said(context, name)
         }
         if config is not None and "out" not in said:
             given.pop("out", None)  # that folder holds the first run
         screen.result(run(TrainSettings.of(given | said), screen, stop))
+
+
+def _was_said(context: typer.Context, name: str) -> bool:
+    """Is an option on the command line? (typer's contexts have sources of their own kind, or click's.)"""
+    source = context.get_parameter_source(name)
+    return source is not None and not source.name.startswith("DEFAULT")
 
 
 def with_settings(function: Any, settings: type) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from pellucid.cli import run_folder, scores
-from pellucid.cli.failures import FULL, Failure, Interrupted
+from pellucid.cli.failures import Failure, Interrupted, is_full
 from pellucid.cli.interrupts import Stop
 from pellucid.cli.live import LiveTraining
 from pellucid.cli.prepared_table import PreparedTable, prepared_table, say_table
@@ -21,7 +21,7 @@ from pellucid.cli.run_folder import RunFolder, fingerprint_of
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
 from pellucid.data.splits import evenly
-from pellucid.errors import ColumnWarning
+from pellucid.errors import CheckpointError, ColumnWarning
 from pellucid.markup import plural
 
 REPORTED = 5000
@@ -116,13 +116,13 @@ def _save(estimator: Any, folder: RunFolder) -> None:
     """Write the model; where the folder is full, elsewhere, so that the training is not lost."""
     try:
         estimator.save(folder[run_folder.MODEL])
-    except OSError as error:
-        if error.errno not in FULL:
+    except (OSError, CheckpointError) as error:
+        if not is_full(error):
             raise
         spare = Path(tempfile.gettempdir()) / f"{folder.path.name}-{run_folder.MODEL}"
         try:
             estimator.save(spare)
-        except OSError:
+        except (OSError, CheckpointError):
             raise Failure(
                 f"there is no room for {folder[run_folder.MODEL]}: free some, then --resume {folder.path} makes the "
                 "same model again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -54,7 +55,8 @@ def tune(
     estimator = unfitted(settings, table)
     say_table(screen, table, settings, estimator.validation_fraction)
     X, y = table.part(table.training)
-    with stoppable(raising=True) as stop:
+    with stoppable(raising=True) as stop, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the table of columns tells what they are taken for
         found = search(
             X,
             y,
