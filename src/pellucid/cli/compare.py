@@ -12,7 +12,7 @@ from pellucid.cli.curves import braille
 from pellucid.cli.failures import Failure, one_line_errors
 from pellucid.cli.run_folder import RunFolder
 from pellucid.cli.scores import LOWER
-from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, number
+from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, line, number
 
 Curve = tuple[list[float], list[float]]
 
@@ -42,12 +42,12 @@ def compare(
     differences = differing({name: folder.settings().__dict__ for name, folder in folders.items()})
     by_run = {name: one["test"]["network"] for name, one in metrics.items()}
     names = list(dict.fromkeys(score for one in by_run.values() for score in one))
-    table = grid("run", *names, "seconds", *differences, right=tuple(range(1, len(names) + 2)))
+    table = grid("run", *names, "seconds", *differences, right=tuple(range(1, len(names) + 2)), long=0)
     for name, marks in by_run.items():
         cells = [_cell(marks, score, by_run) for score in names]
         seconds = metrics[name].get("seconds")
-        settings = [Text(str(values[name])) for values in differences.values()]
-        table.add_row(Text(name), *cells, "" if seconds is None else f"{seconds:.1f}", *settings)
+        settings = [Text("auto" if values[name] is None else str(values[name])) for values in differences.values()]
+        table.add_row(line(name), *cells, "" if seconds is None else f"{seconds:.1f}", *settings)
     screen.say(table)
     quantity, curves = curves_of(folders)
     screen.heading(f"{quantity} by epoch", "of the network that counts most")
