@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("symbolic", "optuna", "plot", "test")
+EXTRAS = ("symbolic", "optuna", "plot", "files", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
 COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "threadpoolctl": ("train/test_native.py", "train/test_side_by_side.py"),
     "platformdirs": ("engine/native/test_cache.py",),
     "narwhals": ("estimators/test_tables.py",),
-    "typer": ("test_cli.py",),
+    "typer": ("cli/test_words.py", "cli/test_train.py"),
     "sympy": ("lab/test_derivatives.py",),
     "optuna": ("estimators/test_tune.py",),
     "matplotlib": ("lab/test_plots.py", "graph/show/test_drawing.py", "report/test_plots.py"),
@@ -44,7 +44,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "pytest-cov": ("test_package.py",),  # measures all of them
     "hypothesis": ("train/test_files.py",),
     "mpmath": ("engine/native/test_vectormath.py",),
-    "polars": ("estimators/test_tables.py",),
+    "polars": ("estimators/test_tables.py", "data/test_table_files.py", "cli/test_models.py"),
+    "zstandard": ("data/test_table_files.py",),
     "tensorboard": ("train/test_tensorboard.py",),
 }
 

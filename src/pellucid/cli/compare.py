@@ -38,7 +38,9 @@ def compare(
     metrics = {name: folder.metrics() for name, folder in folders.items()}
     kinds = {(tuple(one["target"]), one["task"]) for one in metrics.values()}
     if len(kinds) > 1:
-        raise Failure("the runs are of different targets: " + " and ".join(sorted(" ".join(names) for names, _ in kinds)))
+        raise Failure(
+            "the runs are of different targets: " + " and ".join(sorted(" ".join(names) for names, _ in kinds))
+        )
     differences = differing({name: folder.settings().__dict__ for name, folder in folders.items()})
     by_run = {name: one["test"]["network"] for name, one in metrics.items()}
     names = list(dict.fromkeys(score for one in by_run.values() for score in one))
@@ -53,9 +55,7 @@ def compare(
     screen.heading(f"{quantity} by epoch", "of the network that counts most")
     screen.say(braille(curves, screen.console.width))
     picture = _picture(curves, quantity, out, screen)
-    screen.result(
-        {"runs": by_run, "settings": differences, "curves": curves, "quantity": quantity, "picture": picture}
-    )
+    screen.result({"runs": by_run, "settings": differences, "curves": curves, "quantity": quantity, "picture": picture})
 
 
 def _cell(marks: dict[str, float], score: str, by_run: dict[str, dict[str, float]]) -> Text:
@@ -82,7 +82,9 @@ def curves_of(folders: dict[str, RunFolder]) -> tuple[str, dict[str, Curve]]:
     histories = {name: folder.history() for name, folder in folders.items()}
     held = all("val_loss" in rows[0] for rows in histories.values() if rows)
     quantity = "val_loss" if held else "loss"
-    curves = {name: ([row["epoch"] for row in rows], [row[quantity] for row in rows]) for name, rows in histories.items()}
+    curves = {
+        name: ([row["epoch"] for row in rows], [row[quantity] for row in rows]) for name, rows in histories.items()
+    }
     return quantity, curves
 
 

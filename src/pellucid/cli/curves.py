@@ -26,7 +26,7 @@ def spark(values: Sequence[float], width: int) -> str:
     if len(finite) > width:
         finite = finite[np.linspace(0, len(finite) - 1, width).astype(int)]
     low, span = finite.min(), np.ptp(finite) or 1.0
-    return "".join(HEIGHTS[int(round((value - low) / span * (len(HEIGHTS) - 1)))] for value in finite)
+    return "".join(HEIGHTS[round((value - low) / span * (len(HEIGHTS) - 1))] for value in finite)
 
 
 def braille(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], width: int, height: int = 12) -> Text:

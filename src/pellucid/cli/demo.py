@@ -26,8 +26,13 @@ DRAWN = ("age", "education_num")
 
 @one_line_errors
 def demo(
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the run goes; by default a new temporary folder.")] = None,
-    lecture: Annotated[bool, typer.Option("--lecture", help="Trace tables, and XOR by gradient descent, instead.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Where the run goes; by default a new temporary folder."),
+    ] = None,
+    lecture: Annotated[
+        bool, typer.Option("--lecture", help="Trace tables, and XOR by gradient descent, instead.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -50,7 +55,11 @@ def demo(
     screen.say(Text.assemble(("Pellucid ", "bold"), info.title), Text(f"{info.citation} ({info.licence})\n", "dim"))
     screen.say(_opening(screen.console))
     with as_file(files("pellucid.datasets").joinpath(f"{TABLE}.csv.xz")) as path, stoppable() as stop:
-        screen.say(Text.assemble(("\n$ ", "dim"), (f"pellucid train {path.name} --target {info.target} --epochs {EPOCHS}\n", "bold cyan")))
+        screen.say(
+            Text.assemble(
+                ("\n$ ", "dim"), (f"pellucid train {path.name} --target {info.target} --epochs {EPOCHS}\n", "bold cyan")
+            )
+        )
         settings = TrainSettings([str(path)], [info.target], epochs=EPOCHS, out=str(folder))
         outcome = run(settings, screen, stop)
     _say_next(screen, RunFolder(folder))

@@ -15,7 +15,8 @@ from pellucid.data.table_files import read_tables
 from pellucid.markup import plural
 
 TargetName = Annotated[
-    list[str] | None, typer.Option("--target", "-t", metavar="COLUMN", help="Where the model file alone does not know it.")
+    list[str] | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="Where the model file alone does not know it."),
 ]
 
 

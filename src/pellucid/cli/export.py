@@ -29,7 +29,9 @@ SUFFIXES = {ExportForm.ONNX: ".onnx", ExportForm.C: ".c", ExportForm.JSON: ".jso
 def export(
     model: ModelPath,
     to: Annotated[ExportForm | None, typer.Option("--to", help="By default, by the suffix of the file.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default beside the model.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default beside the model.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,

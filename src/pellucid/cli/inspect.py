@@ -105,7 +105,9 @@ def _say(screen: Screen, saved: SavedModel, facts: dict[str, Any]) -> None:
 
 def _layers(look: Any) -> Table:
     """Every layer in numbers; `inspect.run` has more of them."""
-    table = grid("layer", "activation", "units", "mean", "deviation", "saturated", "dead", "rank", right=tuple(range(2, 8)))
+    table = grid(
+        "layer", "activation", "units", "mean", "deviation", "saturated", "dead", "rank", right=tuple(range(2, 8))
+    )
     for layer in look.layers:
         table.add_row(
             Text(layer.name),

@@ -46,7 +46,9 @@ def told_by(values: Array, truth: Array, classes: bool, learned: Array, tested: 
     if classes:
         wrong = np.mean(answer != wanted)
         labels, counts = np.unique(truth[learned], return_counts=True) if truth.ndim == 1 else (None, None)
-        usual = np.mean(wanted != (labels[np.argmax(counts)] if labels is not None else truth[learned].mean(axis=0).round()))
+        usual = np.mean(
+            wanted != (labels[np.argmax(counts)] if labels is not None else truth[learned].mean(axis=0).round())
+        )
     else:
         wrong = np.mean((answer - wanted) ** 2)
         usual = np.mean((wanted - truth[learned].mean(axis=0)) ** 2)

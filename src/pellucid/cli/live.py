@@ -51,6 +51,7 @@ class LiveTraining(Callback):
         self.curve: list[float] = []
         self.head = "preparing the columns"
         self.notes: list[str] = []
+        self.again = ""
         self._live: Live | None = None
         self._shown = not silent and console.is_interactive
 
@@ -74,7 +75,7 @@ class LiveTraining(Callback):
     def on_fit_begin(self, run: Run) -> None:
         if self.done >= self.networks:
             self.networks += self.done
-            self.note("the first training was no better than simple models: again, with a lower rate")
+            self.again = "the training failed, and begins anew with a lower rate"
         self.share, self.curve, self.numbers = 0.0, [], {}
         self._head(run)
 
@@ -107,7 +108,9 @@ class LiveTraining(Callback):
         for layer in self.watch.looks[-1].layers:
             share = len(layer.dead) / layer.units
             if share >= DEAD:
-                self.note(f"{share:.0%} of the units of {layer.name} are dead in epoch {run.epoch}: a lower --rate helps")
+                self.note(
+                    f"{share:.0%} of the units of {layer.name} are dead in epoch {run.epoch}: a lower --rate helps"
+                )
 
     # drawing
 
@@ -119,11 +122,18 @@ class LiveTraining(Callback):
         line.add_column(no_wrap=True)
         line.add_column(ratio=1)
         line.add_column(no_wrap=True, justify="right")
-        line.add_row(Text(self.head, "bold"), ProgressBar(1.0, share, complete_style="cyan", finished_style="green"), left)
+        line.add_row(
+            Text(self.head, "bold"), ProgressBar(1.0, share, complete_style="cyan", finished_style="green"), left
+        )
         figures = Text("  ").join(
             Text.assemble((f"{name} ", "dim"), (value, "green" if name.startswith("val_") else "cyan"))
             for name, value in self.numbers.items()
         )
-        notes = [Text.assemble(("! ", "bold yellow"), note) for note in self.notes[-MOST_NOTES:]]
-        curve = Text.assemble(("validation ", "dim"), (spark(self.curve, 40), "green")) if len(self.curve) > 1 else Text()
+        notes = [
+            Text.assemble(("! ", "bold yellow"), note)
+            for note in [*self.notes[-MOST_NOTES:], *[self.again] * bool(self.again)]
+        ]
+        curve = (
+            Text.assemble(("validation ", "dim"), (spark(self.curve, 40), "green")) if len(self.curve) > 1 else Text()
+        )
         return Group(line, figures, curve, *notes)

@@ -31,13 +31,24 @@ def predict(
     model: ModelPath,
     data: DataPaths,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="CSV, TSV, Parquet, Feather or JSON lines, by its suffix; else CSV is printed.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="CSV, TSV, Parquet, Feather or JSON lines, by its suffix; else CSV is printed.",
+        ),
     ] = None,
-    probabilities: Annotated[bool, typer.Option("--probabilities/--no-probabilities", help="A column for each class.")] = True,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities/--no-probabilities", help="A column for each class.")
+    ] = True,
     interval: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Ends that hold the truth with this probability, such as 0.9; for numbers.")
+        float | None,
+        typer.Option(metavar="SHARE", help="Ends that hold the truth with this probability, such as 0.9; for numbers."),
     ] = None,
-    keep: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Copy a column of the table; may be repeated.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Copy a column of the table; may be repeated.")
+    ] = None,
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all of them.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -72,7 +83,11 @@ def predict(
     elif out is not None:
         write_atomically(out, content.getvalue())
     screen.say(f"{plural(answers.height, 'row')} predicted{'' if out is None else f': {out}'}", wrap=False)
-    result: dict[str, Any] = {"rows": answers.height, "columns": answers.columns, "file": None if out is None else str(out)}
+    result: dict[str, Any] = {
+        "rows": answers.height,
+        "columns": answers.columns,
+        "file": None if out is None else str(out),
+    }
     screen.result(result if out is not None else result | {"predictions": answers.to_dicts()})
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 FEWEST = 10
 """Rows that a table must have."""
 
-TARGET, COLUMNS = "the target", "columns"
-
 
 @dataclass(frozen=True, eq=False)
 class PreparedTable:
@@ -87,7 +85,8 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
     target = target_of(frame, names, settings.task)
     dependence, no_feature = _dependence(frame, settings)
     X = frame.drop([*names, *no_feature])
-    left_out = table_columns.useless(X) | dict.fromkeys(no_feature, "it names the groups of the split")
+    texts = table_columns.text_kinds(X)
+    left_out = table_columns.useless(X, texts) | dict.fromkeys(no_feature, "it names the groups of the split")
     X = X.drop([name for name in left_out if name in X.columns])
     if not X.width:
         raise Failure(f"no column is left to tell {listed(names)} by: {_reasons(left_out) or 'the table has no other'}")
@@ -99,7 +98,7 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
         training=training,
         testing=testing,
         dependence=dependence,
-        notes=table_columns.column_notes(X, settings.categorical or ()),
+        notes=table_columns.column_notes(X, texts, settings.categorical or ()),
         left_out=left_out,
         leaks=suspected_leaks(X[training], _part_of(target, training)),
         without_target=rows - frame.height,
@@ -153,7 +152,9 @@ def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings, val
     kind = "classification" if table.target.classes else "regression"
     screen.say(
         Text.assemble("\n", ("target ", "bold"), table.target.described()),
-        Text.assemble(("task   ", "bold"), (kind, "cyan"), (f", for {table.target.why} (--task says otherwise)", "dim")),
+        Text.assemble(
+            ("task   ", "bold"), (kind, "cyan"), (f", for {table.target.why} (--task says otherwise)", "dim")
+        ),
     )
     held = round(len(table.training) * validation)
     how = {"random": "drawn", "time": "the latest rows", "group": "whole groups"}[settings.column_of_split[0]]

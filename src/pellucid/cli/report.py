@@ -19,7 +19,9 @@ RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 @one_line_errors
 def report(
     run: RunPath,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default report.html of the run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default report.html of the run.")
+    ] = None,
     look: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -108,9 +108,7 @@ class RunFolder:
 
     def write_histories(self, histories: Sequence[History]) -> None:
         """A line for each epoch of each network."""
-        rows = [
-            {"network": place} | row for place, history in enumerate(histories, 1) for row in history.epochs
-        ]
+        rows = [{"network": place} | row for place, history in enumerate(histories, 1) for row in history.epochs]
         names = list(dict.fromkeys(name for row in rows for name in row)) or ["network", "epoch", "loss"]
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, names, lineterminator="\n")

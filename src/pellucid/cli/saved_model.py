@@ -46,9 +46,7 @@ class SavedModel:
         """Columns that it needs, in the order of the training; those that had no values are not needed."""
         names = getattr(self.estimator, "feature_names_in_", None)
         if names is None:
-            raise Failure(
-                f"{self.path} was not trained on columns with names: use it from Python, pellucid.load({str(self.path)!r})"
-            )
+            raise Failure(f"{self.path} was not trained on columns with names: use it from Python, with pellucid.load")
         preprocessor = getattr(self.estimator, "preprocessor_", None)
         kinds = {} if preprocessor is None else preprocessor.kinds_
         return tuple(str(name) for name in names if kinds.get(str(name)) != "empty")
@@ -57,10 +55,14 @@ class SavedModel:
         """The columns that it needs; what is left over is said, what is missing is an error."""
         absent = [name for name in self.columns if name not in frame.columns]
         if absent:
-            raise Failure(f"{where} has no {listed(absent)}, which the model needs: add {'it' if len(absent) == 1 else 'them'}")
+            raise Failure(
+                f"{where} has no {listed(absent)}, which the model needs: add {'it' if len(absent) == 1 else 'them'}"
+            )
         extra = [name for name in frame.columns if name not in self.columns and name not in self.targets]
         if extra:
-            screen.note(f"{where}: {listed(extra, 8)} {'was' if len(extra) == 1 else 'were'} not learned from, and left aside")
+            screen.note(
+                f"{where}: {listed(extra, 8)} {'was' if len(extra) == 1 else 'were'} not learned from, and left aside"
+            )
         elif [name for name in frame.columns if name in self.columns] != list(self.columns):
             screen.say("columns come in another order than in training: they are taken by their names")
         return frame.select(self.columns)
@@ -91,7 +93,10 @@ class SavedModel:
                 raise Failure(f"the target holds {values[0]!r}, the model knows {listed(self.classes, 5)}") from None
         unknown = sorted(set(np.asarray(values).tolist()) - set(self.classes), key=str)
         if unknown:
-            raise Failure(f"the target holds {listed(unknown, 5)}, which the model has not learned: it knows {listed(self.classes, 5)}")
+            raise Failure(
+                f"the target holds {listed(unknown, 5)}, which the model has not learned: it knows "
+                f"{listed(self.classes, 5)}"
+            )
         return np.asarray(values)
 
 
@@ -106,7 +111,9 @@ def saved_model(path: Path, targets: tuple[str, ...] = ()) -> SavedModel:
         raise Failure(f"{path}: there is no such model{more}")
     estimator = load(file)
     if isinstance(estimator, Model):
-        raise Failure(f"{file} holds a bare network without its columns: use it from Python, pellucid.load({str(file)!r})")
+        raise Failure(
+            f"{file} holds a bare network without its columns: use it from Python, pellucid.load({str(file)!r})"
+        )
     folder = RunFolder(file.parent) if (file.parent / METRICS).exists() and file.name == MODEL else None
     known = tuple(folder.metrics().get("target", ())) if folder is not None else ()
     return SavedModel(file, estimator, targets or known, folder)

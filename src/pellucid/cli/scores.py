@@ -83,7 +83,11 @@ def verdict(by_model: Mapping[str, Scores]) -> str:
     others = {model: marks[name] for model, marks in by_model.items() if model != "network" and name in marks}
     beaten = [model for model, value in others.items() if network[name] < value]
     if len(beaten) == len(others):
-        return "The network is better than " + " and ".join(f"the {model} model" if model == "linear" else "a constant answer" for model in others) + "."
+        return (
+            "The network is better than "
+            + " and ".join(f"the {model} model" if model == "linear" else "a constant answer" for model in others)
+            + "."
+        )
     if "constant" not in beaten:
         return "The network is no better than a constant answer: these columns hardly tell the target."
     return "A linear model does as well: the target hardly needs a network, or there are too few rows for one."

@@ -17,7 +17,9 @@ from pellucid.train.history import plain
 WIDEST = 120
 OUTPUT = "Output"
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object for machines, nothing else.", rich_help_panel=OUTPUT)]
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON object for machines, nothing else.", rich_help_panel=OUTPUT)
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=OUTPUT)]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.", rich_help_panel=OUTPUT)]
 

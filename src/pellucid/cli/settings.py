@@ -65,55 +65,135 @@ class TrainSettings:
 
     data: Annotated[
         list[str] | None,
-        typer.Argument(help="Files, or a pattern in quotes: 'data/*.csv'. CSV, TSV, Parquet, Feather, JSON lines; .gz .bz2 .xz .zst."),
+        typer.Argument(
+            help="Files, or a pattern in quotes: 'data/*.csv'. CSV, TSV, Parquet, Feather, JSON lines; packed or not."
+        ),
     ] = None
     target: Annotated[
         Column,
-        _option("--target", "-t", panel=DATA, metavar="COLUMN", help="What is to be predicted; may be repeated.", autocompletion=_columns_of_data),
+        _option(
+            "--target",
+            "-t",
+            panel=DATA,
+            metavar="COLUMN",
+            help="What is to be predicted; may be repeated.",
+            autocompletion=_columns_of_data,
+        ),
     ] = None
     drop: Annotated[
         Column,
-        _option("--drop", "-d", panel=DATA, metavar="COLUMN", help="Leave a column out; may be repeated.", autocompletion=_columns_of_data),
+        _option(
+            "--drop",
+            "-d",
+            panel=DATA,
+            metavar="COLUMN",
+            help="Leave a column out; may be repeated.",
+            autocompletion=_columns_of_data,
+        ),
     ] = None
     categorical: Annotated[
         Column,
-        _option("--categorical", panel=DATA, metavar="COLUMN", help="Take numbers for categories; may be repeated.", autocompletion=_columns_of_data),
+        _option(
+            "--categorical",
+            panel=DATA,
+            metavar="COLUMN",
+            help="Take numbers for categories; may be repeated.",
+            autocompletion=_columns_of_data,
+        ),
     ] = None
-    task: Annotated[Task, _option("--task", panel=DATA, help="Classes or numbers; auto tells by the target.")] = Task.AUTO
+    task: Annotated[Task, _option("--task", panel=DATA, help="Classes or numbers; auto tells by the target.")] = (
+        Task.AUTO
+    )
     split: Annotated[
         str,
-        _option("--split", panel=DATA, metavar="random|time:COLUMN|group:COLUMN", help="Which rows test: drawn at random, the latest, or whole groups."),
+        _option(
+            "--split",
+            panel=DATA,
+            metavar="random|time:COLUMN|group:COLUMN",
+            help="Which rows test: drawn at random, the latest, or whole groups.",
+        ),
     ] = "random"
     test: Annotated[float, _option("--test", panel=DATA, metavar="SHARE", help="Share of the rows that test.")] = 0.2
 
-    layers: Annotated[str | None, _option("--layers", "-l", panel=NETWORK, metavar="256,256", help="Units of the hidden layers.")] = None
-    activation: Annotated[
-        str | None, _option("--activation", "-a", panel=NETWORK, metavar="NAME", help="relu, selu, mish, tanh, ...", autocompletion=_activations)
+    layers: Annotated[
+        str | None, _option("--layers", "-l", panel=NETWORK, metavar="256,256", help="Units of the hidden layers.")
     ] = None
-    dropout: Annotated[float | None, _option("--dropout", panel=NETWORK, metavar="SHARE", help="Share of units left out in a step.")] = None
-    norm: Annotated[str | None, _option("--norm", panel=NETWORK, metavar="batch|layer", help="Normalise inside the network.")] = None
+    activation: Annotated[
+        str | None,
+        _option(
+            "--activation",
+            "-a",
+            panel=NETWORK,
+            metavar="NAME",
+            help="relu, selu, mish, tanh, ...",
+            autocompletion=_activations,
+        ),
+    ] = None
+    dropout: Annotated[
+        float | None, _option("--dropout", panel=NETWORK, metavar="SHARE", help="Share of units left out in a step.")
+    ] = None
+    norm: Annotated[
+        str | None, _option("--norm", panel=NETWORK, metavar="batch|layer", help="Normalise inside the network.")
+    ] = None
     folds: Annotated[
-        int | None, _option("--folds", panel=NETWORK, metavar="N", help="An ensemble: networks of each kind, each with another part of the rows held out.")
+        int | None,
+        _option(
+            "--folds",
+            panel=NETWORK,
+            metavar="N",
+            help="An ensemble: networks of each kind, each with another part of the rows held out.",
+        ),
     ] = None
 
     quality: Annotated[
-        Quality, _option("--quality", panel=TRAINING, help="fast: one small network. default: four that see numbers differently. best: these for eight folds.")
+        Quality,
+        _option(
+            "--quality",
+            panel=TRAINING,
+            help="fast: one small network. default: four that see numbers differently. best: these for eight folds.",
+        ),
     ] = Quality.DEFAULT
-    rate: Annotated[float | None, _option("--rate", "-r", panel=TRAINING, metavar="RATE", help="Peak of the learning rate.")] = None
-    epochs: Annotated[int | None, _option("--epochs", "-e", panel=TRAINING, metavar="N", help="Passes over the rows.")] = None
-    batch: Annotated[int | None, _option("--batch", panel=TRAINING, metavar="ROWS", help="Rows of a step.")] = None
-    patience: Annotated[int | None, _option("--patience", panel=TRAINING, metavar="N", help="End after so many epochs without improvement.")] = None
-    metric: Annotated[
-        str | None, _option("--metric", "-m", panel=TRAINING, metavar="NAME", help="What chooses the epoch: accuracy, roc_auc, rmse, ...")
+    rate: Annotated[
+        float | None, _option("--rate", "-r", panel=TRAINING, metavar="RATE", help="Peak of the learning rate.")
     ] = None
-    loss: Annotated[str | None, _option("--loss", panel=TRAINING, metavar="NAME", help="What is minimised: huber, poisson, gaussian, ...")] = None
-    balanced: Annotated[bool, _option("--balanced", panel=TRAINING, help="Rare classes count as much as common ones.")] = False
-    time_limit: Annotated[float | None, _option("--time-limit", panel=TRAINING, metavar="SECONDS", help="For the training.")] = None
+    epochs: Annotated[
+        int | None, _option("--epochs", "-e", panel=TRAINING, metavar="N", help="Passes over the rows.")
+    ] = None
+    batch: Annotated[int | None, _option("--batch", panel=TRAINING, metavar="ROWS", help="Rows of a step.")] = None
+    patience: Annotated[
+        int | None,
+        _option("--patience", panel=TRAINING, metavar="N", help="End after so many epochs without improvement."),
+    ] = None
+    metric: Annotated[
+        str | None,
+        _option(
+            "--metric",
+            "-m",
+            panel=TRAINING,
+            metavar="NAME",
+            help="What chooses the epoch: accuracy, roc_auc, rmse, ...",
+        ),
+    ] = None
+    loss: Annotated[
+        str | None,
+        _option("--loss", panel=TRAINING, metavar="NAME", help="What is minimised: huber, poisson, gaussian, ..."),
+    ] = None
+    balanced: Annotated[
+        bool, _option("--balanced", panel=TRAINING, help="Rare classes count as much as common ones.")
+    ] = False
+    time_limit: Annotated[
+        float | None, _option("--time-limit", panel=TRAINING, metavar="SECONDS", help="For the training.")
+    ] = None
 
     out: Annotated[
-        str | None, _option("--out", "-o", panel=RUN, metavar="FOLDER", help="Folder of the run; by default runs/NAME-N, a new one.")
+        str | None,
+        _option(
+            "--out", "-o", panel=RUN, metavar="FOLDER", help="Folder of the run; by default runs/NAME-N, a new one."
+        ),
     ] = None
-    seed: Annotated[int, _option("--seed", "-s", panel=RUN, help="Of everything that is drawn: same seed, same model.")] = 0
+    seed: Annotated[
+        int, _option("--seed", "-s", panel=RUN, help="Of everything that is drawn: same seed, same model.")
+    ] = 0
     threads: Annotated[int | None, _option("--threads", panel=RUN, metavar="N", help="Threads that train.")] = None
     report: Annotated[bool, _option("--report/--no-report", panel=RUN, help="Write report.html.")] = True
 
@@ -228,6 +308,8 @@ def known(names: Iterable[str], columns: Iterable[str], option: str) -> list[str
             import difflib
 
             near = difflib.get_close_matches(name, list(places), 1, 0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(map(repr, list(places)[:20]))}"
+            hint = (
+                f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(map(repr, list(places)[:20]))}"
+            )
             raise Failure(f"{option} {name!r} is no column of the table: {hint}")
     return asked

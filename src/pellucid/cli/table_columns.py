@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,9 +39,8 @@ class ColumnNote:
     content: str
 
 
-def column_notes(frame: pl.DataFrame, categorical: Collection[str]) -> list[ColumnNote]:
-    """What every column is taken for."""
-    texts = text_kinds(frame)
+def column_notes(frame: pl.DataFrame, texts: Mapping[str, str], categorical: Collection[str]) -> list[ColumnNote]:
+    """What every column is taken for.   texts: what columns of texts hold, see `text_kinds`"""
     return [_note(frame[name], texts.get(name, ""), name in categorical) for name in frame.columns]
 
 
@@ -84,12 +83,14 @@ def _note(column: pl.Series, text_kind: str, chosen: bool) -> ColumnNote:
     return ColumnNote(column.name, "category", gone, f"{', '.join(names)}{more}")
 
 
-def useless(frame: pl.DataFrame) -> dict[str, str]:
-    """Columns that cannot help, and why: nothing in them, always the same, names or numbers of rows."""
+def useless(frame: pl.DataFrame, readable: Collection[str]) -> dict[str, str]:
+    """Columns that cannot help, and why: nothing in them, always the same, names or numbers of rows.
+
+    readable: columns of texts that hold dates or numbers, which are all different at times
+    """
     import polars as pl
 
     reasons: dict[str, str] = {}
-    readable = text_kinds(frame)
     for name, dtype in frame.schema.items():
         values = frame[name].drop_nulls()
         if not len(values):
@@ -98,7 +99,7 @@ def useless(frame: pl.DataFrame) -> dict[str, str]:
             reasons[name] = "every text in it is another one: a name of the row"
         elif dtype.is_integer() and _counts(values, frame.height):
             reasons[name] = "it counts the rows"
-        elif values.n_unique() == 1 and len(values) == frame.height:
+        elif len(values) == frame.height and (values == values[0]).all():
             reasons[name] = f"always the same, {values[0]!r:.30}"
     return reasons
 

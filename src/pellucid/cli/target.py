@@ -28,7 +28,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The values of the target: labels (n,), or numbers (n,) or (n, columns); `several` are labels of zeros and ones."""
+    """Values of the target: labels (n,), numbers (n,) or (n, columns), or `several`: zeros and ones."""
 
     names: tuple[str, ...]
     values: Array
@@ -142,8 +142,8 @@ def _check(values: Array, name: str, classes: bool) -> None:
     different = len(np.unique(values))
     if different == 1:
         raise Failure(
-            f"--target {name!r} is {word(values[0])} in all {len(values)} rows: there is nothing to tell apart. Is it the "
-            "right column?"
+            f"--target {name!r} is {word(values[0])} in all {len(values)} rows: there is nothing to tell apart. Is it "
+            "the right column?"
         )
     if classes and (different > MOST_CLASSES or different > len(values) / 2):
         raise Failure(

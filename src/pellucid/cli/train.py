@@ -17,7 +17,9 @@ from pellucid.cli.settings import RUN, TrainSettings
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings of a run (config.toml); options go first.", rich_help_panel=RUN),
+    typer.Option(
+        "--config", metavar="FILE", help="Settings of a run (config.toml); options go first.", rich_help_panel=RUN
+    ),
 ]
 Resume = Annotated[
     Path | None,
@@ -61,11 +63,7 @@ def _train(
             screen.result(run(folder.settings(), screen, stop, folder))
             return
         given = TrainSettings.from_toml(config) if config is not None else {}
-        said = {
-            name: value
-            for name, value in settings.items()
-            if _was_said(context, name)
-        }
+        said = {name: value for name, value in settings.items() if _was_said(context, name)}
         if config is not None and "out" not in said:
             given.pop("out", None)  # that folder holds the first run
         screen.result(run(TrainSettings.of(given | said), screen, stop))
@@ -82,11 +80,15 @@ def with_settings(function: Any, settings: type) -> Any:
     own = inspect.signature(function)
     hints = get_type_hints(settings, include_extras=True)
     fields = [
-        inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
         for field in dataclasses.fields(settings)
     ]
     kept = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=get_type_hints(function, include_extras=True)[name])
+        parameter.replace(
+            kind=inspect.Parameter.KEYWORD_ONLY, annotation=get_type_hints(function, include_extras=True)[name]
+        )
         for name, parameter in own.parameters.items()
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]

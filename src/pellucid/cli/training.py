@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import tempfile
 import time
 import warnings
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.text import Text
+from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.cli import run_folder, scores
 from pellucid.cli.failures import Failure, Interrupted, is_full
@@ -58,7 +60,9 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         folder.reach(stage, notes=notes, seconds=time.perf_counter() - begin)
     outcome = written(estimator, table, settings, folder, screen, notes)
     if stop.signal is not None:
-        raise Interrupted(stop.signal, f"the best model so far is in {folder.path}; --resume {folder.path} trains it to the end")
+        raise Interrupted(
+            stop.signal, f"the best model so far is in {folder.path}; --resume {folder.path} trains it to the end"
+        )
     if settings.report:
         with _status(screen, "writing the report"):
             write_report(estimator, table, settings, folder)
@@ -93,17 +97,19 @@ def train(estimator: Any, table: PreparedTable, screen: Screen, stop: Stop) -> l
     with live, _noted(live):
         estimator.fit(X, y, **table.fit_parameters)
     estimator.set_params(callbacks=())
-    for note in live.notes:
+    failed = [attempt for attempt in estimator.attempts_ if attempt["failure"]]
+    notes = [*live.notes, *(f"a training with a rate of {one['rate']:g} failed: {one['failure']}" for one in failed)]
+    for note in notes:
         screen.note(note)
-    return live.notes
+    return notes
 
 
 @contextlib.contextmanager
 def _noted(live: LiveTraining) -> Iterator[None]:
-    """Warnings become notes of the display; those on columns are left out, for the table of columns tells it."""
+    """Warnings become notes of the display, but for those of columns and of convergence: others tell of these."""
 
     def hear(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        if not issubclass(category, ColumnWarning | DeprecationWarning) and "interrupted" not in str(message):
+        if not issubclass(category, ColumnWarning | ConvergenceWarning | DeprecationWarning):
             live.note(" ".join(str(message).split()))
 
     with warnings.catch_warnings():
@@ -182,14 +188,18 @@ def _findings(estimator: Any, table: PreparedTable) -> list[Any]:
             return []
 
 
-def write_report(estimator: Any, table: PreparedTable, settings: TrainSettings, folder: RunFolder, path: Path | None = None) -> Path:
+def write_report(
+    estimator: Any, table: PreparedTable, settings: TrainSettings, folder: RunFolder, path: Path | None = None
+) -> Path:
     """The page about the model."""
     from pellucid.report import report
 
     rows = table.training[evenly(len(table.training), REPORTED)]
     tested = table.testing[evenly(len(table.testing), REPORTED)]
     path = folder[run_folder.REPORT] if path is None else path
-    words = " ".join(f"--target '{name}'" for name in table.target.names)
+    words = " ".join(f"--target {shlex.quote(name)}" for name in table.target.names)
+    files = " ".join(shlex.quote(str(file)) for file in table.files)
+    code = f"pellucid train {files} {words}\n# or: pellucid train --config {folder[run_folder.CONFIG]}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report(
@@ -198,7 +208,7 @@ def write_report(estimator: Any, table: PreparedTable, settings: TrainSettings, 
             *table.part(rows),
             validation=table.part(tested),
             title=f"{', '.join(table.target.names)}: {folder.path.name}",
-            code=f"pellucid train {' '.join(map(str, table.files))} {words}\n# or: pellucid train --config {folder[run_folder.CONFIG]}",
+            code=code,
             seed=settings.seed,
         )
     return path
@@ -221,4 +231,7 @@ def _say_end(screen: Screen, folder: RunFolder, settings: TrainSettings) -> None
     for name, words in names.items():
         if name != run_folder.REPORT or settings.report:
             screen.say(Text.assemble(f"  {name:<14}", (words, "dim")))
-    screen.say(Text.assemble(("\nnext: ", "bold"), (f"pellucid predict {folder.path} NEW.csv -o predicted.csv", "cyan")), wrap=False)
+    screen.say(
+        Text.assemble(("\nnext: ", "bold"), (f"pellucid predict {folder.path} NEW.csv -o predicted.csv", "cyan")),
+        wrap=False,
+    )

@@ -48,7 +48,9 @@ def tune(
     from pellucid.estimators import tune as search
 
     screen = Screen(as_json=json, quiet=quiet)
-    settings = TrainSettings(data, target, drop, split=split, task=task, quality=quality, metric=metric, out=out, seed=seed)
+    settings = TrainSettings(
+        data, target, drop, split=split, task=task, quality=quality, metric=metric, out=out, seed=seed
+    )
     table = prepared_table(settings)
     folder = RunFolder.new(out, table.files)
     folder.begin(settings, fingerprint_of(table.files))

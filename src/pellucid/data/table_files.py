@@ -68,7 +68,9 @@ def _zstd(packed: bytes) -> bytes:
     try:
         import zstandard
     except ImportError:
-        raise TableFileError("it is packed by zstd, which needs a package: pip install zstandard, or unpack it") from None
+        raise TableFileError(
+            "it is packed by zstd, which needs a package: pip install zstandard, or unpack it"
+        ) from None
     return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
 
 

@@ -63,7 +63,9 @@ def _as_utf8(content: io.BytesIO | Path, where: str) -> io.BytesIO | Path:
     try:
         return io.BytesIO(_bytes(content).decode(encoding).encode())
     except UnicodeDecodeError as error:
-        raise TableFileError(f"{where} begins as {encoding}, but is not: {error.reason} at byte {error.start}") from None
+        raise TableFileError(
+            f"{where} begins as {encoding}, but is not: {error.reason} at byte {error.start}"
+        ) from None
 
 
 def _bytes(content: io.BytesIO | Path) -> bytes:

@@ -15,7 +15,9 @@ FEW = 3
 """Rows below which a cell stays empty."""
 
 
-def shares(x: Array, y: Array, is_so: Array, columns: int, rows: int) -> tuple[Array, tuple[float, float], tuple[float, float]]:
+def shares(
+    x: Array, y: Array, is_so: Array, columns: int, rows: int
+) -> tuple[Array, tuple[float, float], tuple[float, float]]:
     """How often it is so in each cell, NaN where there are few rows; and the ends of x and y.   -> (rows, columns)"""
     ends = [tuple(np.quantile(values, (0.01, 0.99))) for values in (x, y)]
     edges = [np.linspace(low, high, count + 1) for (low, high), count in zip(ends, (columns, rows), strict=True)]
