@@ -1,5 +1,6 @@
 """Several networks for one table: counted by rows they have not seen, saved, stopped in time, told of by get_recipe."""
 
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ def fitted(quality: str = "default", y: np.ndarray = LABELS, **more: object) -> 
 def test_the_default_is_a_crew_whose_shares_add_up() -> None:
     crew = fitted().fitted.crew
     assert crew is not None
-    assert 1 < len(crew.members) <= 4
+    assert 8 <= len(crew.members) <= 32
+    assert len(crew.members) % 8 == 0  # a kind has one for each fold
     assert sum(crew.shares) == pytest.approx(1.0)
     assert list(crew.shares) == sorted(crew.shares, reverse=True)
 
@@ -101,7 +103,9 @@ def test_rows_that_contradict_the_scores_change_no_classes() -> None:
 def test_nothing_is_certain() -> None:
     y = (FRAME["a"] > 0).to_numpy()
     likely = fitted(y=y, max_iter=40).predict_proba(FRAME)
-    assert likely.min() >= 0.9 / (2 * (0.2 * N + 1))
+    assert likely.min() >= 0.9 / (2 * (N + 1))
+    one = fitted(y=y, max_iter=40, folds=1).predict_proba(FRAME)
+    assert one.min() >= 0.9 / (2 * (0.2 * N + 1))
 
 
 def test_smoothing_that_is_asked_for_does_not_survive() -> None:
@@ -156,10 +160,12 @@ def test_the_recipe_makes_the_same_estimator() -> None:
 
 
 def test_qualities_differ_and_can_be_changed() -> None:
-    fast, best = (TabularMLPRegressor(quality=quality).get_recipe() for quality in ("fast", "best"))
-    assert fast["folds"] == 1
-    assert best["folds"] == 8
-    assert len(fast["numbers"]) < len(best["numbers"])
+    fast, default, best = (TabularMLPRegressor(quality=quality) for quality in ("fast", "default", "best"))
+    for rows in (100, 5_000, 50_000):
+        counts = [one.get_recipe(rows)["folds"] for one in (fast, default, best)]
+        assert counts[0] == 1 < counts[1] < counts[2]
+        assert len(fast.get_recipe(rows)["numbers"]) < len(best.get_recipe(rows)["numbers"])
+    assert default.get_recipe(100)["folds"] > default.get_recipe(50_000)["folds"]
     assert TabularMLPRegressor(quality="best", folds=2).get_recipe()["folds"] == 2
 
 
@@ -199,9 +205,10 @@ def test_without_rows_held_out_all_count_the_same() -> None:
 def test_frames_without_numbers_need_one_network() -> None:
     """And one without hidden layers, if it is asked for: all others would be the same."""
     names = FRAME[["c"]].assign(e=RNG.choice(list("pqrs"), N))
-    hidden = TabularMLPClassifier(**SMALL, numbers=["waves", "pieces", "rough", "plain"]).fit(names, LABELS)
+    kinds = ["waves", "pieces", "rough", "plain"]
+    hidden = TabularMLPClassifier(**SMALL, folds=1, numbers=kinds).fit(names, LABELS)
     assert hidden.fitted.crew is None
-    both = TabularMLPClassifier(**SMALL).fit(names, LABELS)
+    both = TabularMLPClassifier(**SMALL, folds=1).fit(names, LABELS)
     assert len(both.fitted.networks) <= 2
     assert both.fitted.networks[0].model.net != both.fitted.networks[-1].model.net or both.fitted.crew is None
 
@@ -210,3 +217,49 @@ def test_classes_of_few_rows_survive_folds() -> None:
     y = np.where(np.arange(N) < 3, "rare", LABELS)
     model = fitted("best", y, folds=5, numbers="waves")
     assert model.predict_proba(FRAME).shape == (N, 3)
+
+
+@pytest.mark.parametrize("y", [THREE, NUMBERS], ids=["classes", "numbers"])
+def test_threads_and_callbacks_that_only_look_change_nothing(y: np.ndarray) -> None:
+    """Networks have a thread each, side by side; one after the other where a callback or lines are to be followed."""
+    epochs: list[int] = []
+    alone, together = fitted(y=y, threads=1, max_iter=4), fitted(y=y, threads=2, max_iter=4)
+    watched = fitted(y=y, threads=2, max_iter=4, callbacks=[lambda run: epochs.append(run.epoch)])
+    assert np.array_equal(alone.predict(FRAME), together.predict(FRAME))
+    assert np.array_equal(watched.predict(FRAME), together.predict(FRAME))
+    assert epochs == [1, 2, 3, 4] * (len(epochs) // 4)
+
+
+def test_a_callback_may_be_told_of_several_trainings_at_once() -> None:
+    class Counts(pellucid.train.Callback):
+        side_by_side = True
+
+        def __init__(self) -> None:
+            self.ended: list[str] = []
+
+        def on_fit_end(self, run: pellucid.train.Run) -> None:
+            self.ended.append(threading.current_thread().name)
+
+    counts = Counts()
+    fitted(threads=2, max_iter=2, callbacks=[counts])
+    assert len(counts.ended) == 24  # of three kinds with hidden layers
+    assert threading.main_thread().name not in counts.ended
+
+
+def test_ctrl_c_keeps_what_is_there() -> None:
+    def enough(run: pellucid.train.Run) -> None:
+        if run.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = TabularMLPClassifier(**SMALL, callbacks=[enough]).fit(FRAME, LABELS)
+    assert len(model.fitted.networks) == 1
+    assert model.predict_proba(FRAME).shape == (N, 2)
+
+
+def test_what_part_is_held_out() -> None:
+    """Few folds hold out no more than validation_fraction, many less: every row trains seven networks of eight."""
+    few = TabularMLPRegressor(folds=2, **SMALL).fit(FRAME, NUMBERS)
+    many = TabularMLPRegressor(folds=10, numbers="waves", **SMALL).fit(FRAME, NUMBERS)
+    assert len(few.fitted.calibration.errors) == 2 * N / 5
+    assert len(many.fitted.calibration.errors) == N

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,3 +34,15 @@ class Samples:
     def arrays(self, *, sparse: bool) -> tuple[Matrix, Array, Array | None]:
         """X, the target, the weights. A sparse X stays one if it may be `sparse`."""
         return self.X if sparse else dense(self.X), self.target, self.weights
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """Parts of dense rows, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    weights = [part.weights for part in parts if part.weights is not None]
+    return Samples(
+        np.concatenate([part.X for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )

@@ -22,6 +22,7 @@ from pellucid.graph.record import record
 from pellucid.nn import Loss
 from pellucid.train.loop.step import array_spec
 from pellucid.train.metrics import Metric
+from pellucid.train.shared_graphs import shared_graph
 
 if TYPE_CHECKING:
     from pellucid.engine.native.session import Session
@@ -76,13 +77,18 @@ def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
     """(parameters, statistics, X) -> scores, or what the link makes of them; the number of rows is open."""
     from pellucid.engine.native.lower import CannotCompile
 
+    linked = what == "prediction"
+
     def outcome(p: Any, s: Any, X: Any) -> Any:
         scores = model.net.predict(p, X, s)
-        return model.loss.link(scores) if what == "prediction" else scores
+        return model.loss.link(scores) if linked else scores
 
     X = Spec((Dim.symbol("n"), *model.features), model.dtype)
+    specs = [tree_map(array_spec, tree) for tree in (params, state)]
+    kinds = tuple((name, spec.shape, spec.dtype) for tree in specs for name, spec in tree.items())
+    parts = (model.net, model.loss) if linked else (model.net,)
     try:
-        return record(outcome, tree_map(array_spec, params), tree_map(array_spec, state), X, name=what).simplify()
+        return shared_graph((what, kinds, X.shape, X.dtype), parts, lambda: record(outcome, *specs, X, name=what))
     except Exception as error:  # code of the user's may ask for values: NumPy has them, or raises what is wrong
         raise CannotCompile(f"it cannot be recorded ({error})") from error
 

@@ -48,6 +48,8 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
     """
     z = np.asarray(scores, np.float64)
     together = z.shape[1] > 1 and np.ndim(y) == 1
+    if together:
+        z = z - np.max(z, axis=1, keepdims=True)  # the same probabilities, and nothing overflows
     counts = np.ones(len(z)) if weights is None else np.asarray(weights, np.float64)
     counts = counts / max(float(counts.max()), 1e-300)  # their unit does not matter
     total = len(z) if counts.any() else 0
@@ -56,8 +58,10 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
 
     def mean(beta: float) -> Any:
         """Of the scores of each row, under its probabilities."""
-        likely = special.softmax(beta * z, axis=1) if together else special.expit(beta * z)
-        return np.sum(z * likely, axis=1)
+        if together:
+            odds = np.exp(beta * z)
+            return np.einsum("ij,ij->i", z, odds) / odds.sum(axis=1)
+        return np.einsum("ij,ij->i", z, special.expit(beta * z))
 
     if together:
         true = np.take_along_axis(z, np.asarray(y, np.int64)[:, None], axis=1)[:, 0]

@@ -101,12 +101,21 @@ class Session:
         self.bound[rows] = Bound(jobs, jobs[0].ctypes.data, placed.X[:rows], placed.Y[:rows], alone, binding)
         return self.bound[rows]
 
+    def _program(self, sizes: dict[str, int], threads: int) -> Program:
+        """One is kept for each graph, number of threads and answers of the sizes."""
+        programs: list[Program] = self.graph.kept.setdefault(Session, [])
+        for program in programs:
+            if program.threads == threads and program.suits(sizes):
+                return program
+        programs.append(build(self.graph, sizes, threads))
+        return programs[-1]
+
     def _placed(self, sizes: dict[str, int]) -> Placed:
         threads = threads_for(self.graph, sizes, self.available)
         for known in self.placed:
             if known.program.threads == threads and known.program.suits(sizes):
                 return known
-        program = build(self.graph, sizes, threads)
+        program = self._program(sizes, threads)
         inputs, (output,) = program.lowered.inputs, program.lowered.outputs
         if output.known or base(output).op in ("input", "constant"):
             raise CannotCompile("a result that is one of the arguments")

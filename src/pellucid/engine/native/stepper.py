@@ -107,17 +107,18 @@ class Stepper:
         self.data: list[Any] = []
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
+        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
             shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
-            self.storage[i] = _numbers(threads) if is_single(inputs[i]) else aligned(shape, inputs[i].dtype)
+            self.storage[i] = _numbers(threads) if i in self.numbers else aligned(shape, inputs[i].dtype)
         self.late = self._late()
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
         self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
         self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
-        self.memory.own = {inputs[i].number for i in self.storage if is_single(inputs[i])}
+        self.memory.own = {inputs[i].number for i in self.numbers}
         self.counter = np.zeros(32, np.int64)
         self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
         self._entries(rows)
@@ -150,22 +151,18 @@ class Stepper:
     def load(self, arrays: Sequence[Any]) -> None:
         """Copy the state in."""
         for i, array in zip(self.roles.state, arrays, strict=True):
-            x = self.program.lowered.inputs[i]
-            if is_single(x):
-                self._place_number(i, np.asarray(array, x.dtype))
+            if i in self.numbers:
+                self._place_number(i, np.asarray(array, self.program.lowered.inputs[i].dtype))
             else:
                 np.copyto(self.storage[i], array)
 
     def read(self) -> list[Any]:
         """A copy of the state."""
-        return [self._number(i) if self._is_number(i) else self.storage[i].copy() for i in self.roles.state]
+        return [self._number(i) if i in self.numbers else self.storage[i].copy() for i in self.roles.state]
 
     def look(self) -> list[Any]:
         """The state where it lies: valid until the next step, not to be changed."""
-        return [self._number(i) if self._is_number(i) else self.storage[i] for i in self.roles.state]
-
-    def _is_number(self, i: int) -> bool:
-        return is_single(self.program.lowered.inputs[i])
+        return [self._number(i) if i in self.numbers else self.storage[i] for i in self.roles.state]
 
     def _number(self, i: int) -> Any:
         x = self.program.lowered.inputs[i]

@@ -140,10 +140,11 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         preprocessor = self._new_preprocessor()
         matrix = preprocessor.fit_table(table, _pick(weights, learned), learned)
         note_groups(preprocessor, column)
-        others = table.take(parts[0][1])
+        outside = [out for _, out in parts]
+        others = table
         if len(learned) < table.rows:  # of one fold: those held out have taught nothing
             whole = np.empty((table.rows, matrix.shape[1]), matrix.dtype)
-            whole[learned], whole[parts[0][1]] = matrix, preprocessor.apply_table(others)
+            whole[learned], whole[outside[0]] = matrix, preprocessor.apply_table(table.take(outside[0]))
             matrix = whole
         rows = self._samples(target, matrix, labels, weights)
         if separate:
@@ -154,12 +155,13 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             counted = _given_weights(sample_weight_val, len(truth))
             held = self._samples(target, preprocessor.apply_table(others), truth, counted)
             folds: list[Fold] = [(rows, held)]
+            outside = [np.arange(len(truth))]
         else:
             folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
         trained = min(len(inside) for inside, _ in folds)
         recipes = [
             self._recipe(target, preprocessor, len(rows), trained, view, held=folds[0][1] is not None)
-            for view in self._views(preprocessor, weighed=folds[0][1] is not None)
+            for view in self._views(preprocessor, len(rows), weighed=folds[0][1] is not None)
         ]
         seed, checked = seed_of(rng), folds[0][1]
 
@@ -168,10 +170,14 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             train = partial(fit, tell=tell)
             return fit_crew(slower, folds, check_random_state(seed), train, calibrate=bool(self.calibrated))
 
-        designs = designs_of(preprocessor, table, parts[0][0], others)
-        fitted = rescued(attempt, recipes[0], folds[0], designs, usual=auto_epochs(len(rows)))
+        designs = [
+            designs_of(preprocessor, table, inside, others, out)
+            for (inside, _), out in zip(parts, outside, strict=True)
+        ]
+        fitted = rescued(attempt, recipes[0], folds, designs, usual=auto_epochs(len(rows)))
         if self.importances and checked is not None:
-            worth = table_importances(fitted, preprocessor, others, checked.target, checked.weights, rng)
+            judges = others.take(outside[0])
+            worth = table_importances(fitted, preprocessor, judges, checked.target, checked.weights, rng)
             fitted = replace(fitted, importances=worth)
         self.__dict__.update(preprocessor_=preprocessor, n_samples_in_=len(labels))
         self.with_fitted(fitted, preprocessor)
@@ -208,12 +214,12 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
         )
 
-    def _views(self, preprocessor: TablePreprocessor, *, weighed: bool) -> tuple[View, ...]:
+    def _views(self, preprocessor: TablePreprocessor, rows: int, *, weighed: bool) -> tuple[View, ...]:
         """How networks see numbers; where there are none to see, each as it is without them.
 
         A linear network among others is for tables where the others fail, so its share has to be `weighed`.
         """
-        views = views_of(self)
+        views = views_of(self, rows)
         if not weighed:
             views = tuple(view for view in views if view.hidden) or views
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(PLAIN if one.hidden else one for one in views))
@@ -251,7 +257,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         >>> from pellucid import TabularMLPClassifier
         >>> recipe = TabularMLPClassifier(quality="best", max_iter=20).get_recipe(rows=5_000)
         >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
-        (8, ('waves', 'pieces', 'rough', 'linear'), 20, 128)
+        (10, ('waves', 'pieces', 'rough', 'fine', 'linear'), 20, 128)
         """
         if rows is None:
             rows = vars(self).get("n_samples_in_", 10_000)
@@ -273,12 +279,13 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
     ) -> list[tuple[Array, Array]]:
         """Row numbers to train on and to hold out, for each fold."""
-        share, count = self.validation_fraction, folds_of(self)
+        share, count = self.validation_fraction, folds_of(self, len(y))
         if not split or not self._holds_out:
             return [(np.arange(len(y)), np.arange(0))]
         strata = y if is_classifier(self) and y.ndim == 1 else None
         if count > 1 and (dependence is None or not dependence.ordered):
-            return self._folds(y, count, strata, dependence, seed_of(rng))
+            parts = self._folds(y, max(count, round(1 / share)), strata, dependence, seed_of(rng))
+            return parts[:count]
         if dependence is None:
             inside, outside = self._split(y, rng)
         else:

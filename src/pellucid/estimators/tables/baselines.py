@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import t as student
@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from pellucid import nn
-from pellucid.data.samples import Samples
+from pellucid.data.samples import Samples, joined
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array
 from pellucid.estimators.tables.columns import Table
@@ -59,25 +59,37 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Held-out rows (`places` of all of them), and what a constant answer costs on each; its mean in training."""
+    """Held-out rows (`places` of all of them, fold after fold), and what simple answers cost on each.
+
+    constant, linear: (held rows,)   constant_in_training: its mean
+    """
 
     target: Target
-    rows: Samples
     held: Samples
     places: Array
-    constant: Array  # (held rows,)
+    constant: Array
+    linear: Array
     constant_in_training: float
+
+    def first(self, rows: int) -> HeldOut:
+        """Of the first so many rows."""
+        count = int(np.searchsorted(self.places, rows))
+        if count == len(self.places):
+            return self
+        return replace(
+            self,
+            held=self.held.take(np.arange(count)),
+            places=self.places[:count],
+            constant=self.constant[:count],
+            linear=self.linear[:count],
+        )
 
     def costs(self, scores: Array) -> Array:
         """The loss of each held-out row, without smoothing, at the temperature that suits the scores best.
 
-        (rows, outputs) -> (rows,)
+        scores: of all rows held out, (rows, outputs) -> (places,)
         """
-        encoded, weights = self.held.target, self.held.weights
-        scores = scores.astype(np.float64)
-        if not np.isfinite(scores).all():
-            return np.full(len(encoded), np.inf)
-        return each_cost(self.target, scores / self.target.learn_from(scores, encoded, weights).temperature, encoded)
+        return best_costs(self.target, self.held, scores[self.places])
 
     def mean(self, costs: Array) -> float:
         """The mean of costs, as the rows count."""
@@ -95,32 +107,54 @@ class HeldOut:
         error = float(np.sqrt(np.sum((shares * (each - mean)) ** 2) * count / max(count - 1, 1)))
         return Difference(mean, error, count)
 
-    def linear(self, designs: Designs) -> Array:
-        """What a linear model of the training rows costs on each of the held-out ones."""
-        most = int(np.clip(FITTED_NUMBERS // self.rows.X.shape[1], 100, FITTED_ROWS))
-        some = evenly(len(self.rows), most)
-        inside, outside = designs(some, self.places)
+
+def held_out(target: Target, folds: Sequence[tuple[Samples, Samples]], designs: Sequence[Designs]) -> HeldOut:
+    """The rows held out of folds, with the costs of a linear model of `designs` and of a linear model of nothing."""
+    ends = np.cumsum([len(held) for _, held in folds])
+    places = evenly(int(ends[-1]), MOST_ROWS)
+    parts, constants, lines = [], [], []
+    for (rows, held), design, own in zip(folds, designs, _by_fold(places, ends), strict=True):
+        most = int(np.clip(FITTED_NUMBERS // rows.X.shape[1], 100, FITTED_ROWS))
+        some = evenly(len(rows), most)
+        inside, outside = design(some, own)
         scaler = StandardScaler().fit(inside)
-        scores = linear_scores(self.target, self.rows.take(some), scaler.transform(inside), scaler.transform(outside))
-        return self.costs(scores)
-
-
-def held_out(target: Target, rows: Samples, held: Samples) -> HeldOut:
-    """Held-out rows with the cost of a constant answer, which is that of a linear model of nothing."""
-    places = evenly(len(held), MOST_ROWS)
-    some, held = rows.take(evenly(len(rows), MOST_ROWS)), held.take(places)
-    nothing = np.zeros((len(some), 1))
-    scores = linear_scores(target, some, nothing, np.zeros((1, 1)))
-    everywhere = np.repeat(scores, len(held), axis=0)
-    training = each_cost(target, np.repeat(scores, len(some), axis=0), some.target, smoothed=True)
+        lines.append(linear_scores(target, rows.take(some), scaler.transform(inside), scaler.transform(outside)))
+        constants.append(np.repeat(_constant_scores(target, rows), len(own), axis=0))
+        parts.append(held.take(own))
+    everything = joined(parts)
+    training = folds[0][0].take(evenly(len(folds[0][0]), MOST_ROWS))
+    everywhere = np.repeat(_constant_scores(target, training), len(training), axis=0)
     return HeldOut(
         target,
-        rows,
-        held,
+        everything,
         places,
-        constant=each_cost(target, everywhere, held.target),
-        constant_in_training=float(np.average(training, weights=some.weights)),
+        constant=each_cost(target, np.concatenate(constants), everything.target),
+        linear=best_costs(target, everything, np.concatenate(lines)),
+        constant_in_training=float(
+            np.average(each_cost(target, everywhere, training.target, smoothed=True), weights=training.weights)
+        ),
     )
+
+
+def _by_fold(places: Array, ends: Array) -> list[Array]:
+    """Places among all held-out rows as places in each fold."""
+    starts = np.concatenate([[0], ends[:-1]])
+    return [places[(places >= start) & (places < end)] - start for start, end in zip(starts, ends, strict=True)]
+
+
+def _constant_scores(target: Target, rows: Samples) -> Array:
+    """The best answer that is the same for all rows.   -> (1, outputs)"""
+    some = rows.take(evenly(len(rows), MOST_ROWS))
+    return linear_scores(target, some, np.zeros((len(some), 1)), np.zeros((1, 1)))
+
+
+def best_costs(target: Target, held: Samples, scores: Array) -> Array:
+    """The loss of each row, without smoothing, at the temperature that suits the scores best.   -> (rows,)"""
+    scores = scores.astype(np.float64)
+    if not np.isfinite(scores).all():
+        return np.full(len(held), np.inf)
+    temperature = target.learn_from(scores, held.target, held.weights).temperature
+    return each_cost(target, scores / temperature, held.target)
 
 
 def each_cost(target: Target, scores: Array, encoded: Array, *, smoothed: bool = False) -> Array:
@@ -150,14 +184,15 @@ def linear_scores(target: Target, rows: Samples, inside: Array, outside: Array) 
     return np.asarray(model.scores(outside))
 
 
-def designs_of(preprocessor: TablePreprocessor, table: Table, inside: Array, others: Table) -> Designs:
+def designs_of(preprocessor: TablePreprocessor, table: Table, inside: Array, others: Table, outside: Array) -> Designs:
     """Columns ahead of their scales, and one for each common category.
 
-    inside: which rows of the table are trained on.   others: the held-out rows
+    inside: which rows of the table are trained on.   outside: which of the others are held out
     """
 
     def designs(some: Array, places: Array) -> tuple[Array, Array]:
-        training, held = (preprocessor.plain_table(one) for one in (table.take(inside[some]), others.take(places)))
+        tables = table.take(inside[some]), others.take(outside[places])
+        training, held = (preprocessor.plain_table(one) for one in tables)
         common = [_most_frequent(column, LEVELS // training[1].shape[1]) for column in training[1].T]
         return _with_levels(*training, common), _with_levels(*held, common)
 

@@ -1,20 +1,24 @@
-"""Several networks for one table: trained one after the other, and counted by what rows say that they have not seen."""
+"""Several networks for one table: trained side by side, and counted by what rows say that they have not seen."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 
 import numpy as np
 
-from pellucid.data.samples import Samples
+from pellucid.data.samples import Samples, joined
 from pellucid.data.types import Array
+from pellucid.engine.native.processors import default_threads
 from pellucid.estimators.fitted import Crew, Fitted, begin, seed_of
 from pellucid.estimators.recipe import Recipe, sign_of
 from pellucid.estimators.target import Calibration, Target
+from pellucid.train import Callback
 from pellucid.train.loop.ending import EndingKind
+from pellucid.train.side_by_side import side_by_side
 
 ROUNDS = 16
 """Networks that are counted in one after the other, each as often as it helps."""
@@ -28,16 +32,15 @@ Training = Callable[..., Fitted]
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
-    """Rows that networks have not seen, in one order for all: their target, weights, and the scores by each kind."""
+    """Rows that networks have not seen, in one order for all, and their scores by each kind."""
 
-    truth: Array
-    weights: Array | None
+    rows: Samples
     scores: list[Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The networks as one, and their scores for the rows held out, fold after fold; none without such rows.
+    """The networks as one, and their scores for the rows held out, of the first fold, the next...; maybe not of all.
 
     Of several folds a row's scores are by the networks that have not seen it.   unseen: (rows, outputs)
     """
@@ -61,29 +64,30 @@ def fit_crew(
 
     `max_time` of the recipes is for all together; what is not begun by then is left out.
     """
-    networks = list(_trained(recipes, folds, rng, train))
-    kinds = len(networks[0])
-    whole = [row for row in networks if len(row) == kinds]  # of the last fold some may be missing
-    unseen = _unseen(whole, folds)
+    done = _trained(recipes, folds, rng, train)
+    kinds = sorted(kind for fold, kind in done if fold == min(done)[0])
+    complete = list(takewhile(lambda fold: all((fold, kind) in done for kind in kinds), range(len(folds))))
+    networks = [[done[fold, kind] for kind in kinds] for fold in complete]
+    unseen = _unseen(networks, [folds[fold][1] for fold in complete])
     target = recipes[0].target
-    shares, told, all_told = np.full(kinds, 1 / kinds), [Calibration()] * kinds, Calibration()
+    shares, told, all_told = np.full(len(kinds), 1 / len(kinds)), [Calibration()] * len(kinds), Calibration()
     pooled = np.empty((0, target.outputs))
     if unseen is not None:
         if calibrate:
-            told = [target.learn_from(scores, unseen.truth, unseen.weights) for scores in unseen.scores]
+            told = [target.learn_from(scores, unseen.rows.target, unseen.rows.weights) for scores in unseen.scores]
         tempered = [scores / one.temperature for scores, one in zip(unseen.scores, told, strict=True)]
         shares = _shares(recipes[0], replace(unseen, scores=tempered))
-        alone = len(whole) * np.count_nonzero(shares) == 1
+        alone = len(networks) * np.count_nonzero(shares) == 1
         pooled = unseen.scores[int(np.argmax(shares))] if alone else _pooled(target, tempered, shares)
         if calibrate or target.always_calibrated:
-            all_told = target.learn_from(pooled, unseen.truth, unseen.weights)
+            all_told = target.learn_from(pooled, unseen.rows.target, unseen.rows.weights)
         if alone:  # one temperature is enough
-            told = [Calibration()] * kinds
+            told = [Calibration()] * len(kinds)
     counted = [
-        (replace(row[kind], calibration=told[kind]), float(shares[kind] / len(whole)))
+        (replace(row[kind], calibration=told[kind]), float(shares[kind] / len(networks)))
         for kind in np.argsort(-shares, kind="stable")
         if shares[kind]
-        for row in whole
+        for row in networks
     ]
     first = counted[0][0]
     if len(counted) == 1:
@@ -92,49 +96,94 @@ def fit_crew(
     return Trained(replace(first, calibration=all_told, crew=crew), pooled)
 
 
+# training
+
+Place = tuple[int, int]
+"""The number of a fold and that of a recipe."""
+
+
 def _trained(
     recipes: Sequence[Recipe],
     folds: Sequence[Fold],
     rng: np.random.RandomState,
     train: Training,
-) -> Iterator[list[Fitted]]:
-    """The networks of each fold, until the time is up or the user has had enough."""
+) -> dict[Place, Fitted]:
+    """The networks, those that were trained until the time was up or the user had had enough."""
+    places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
+    own = {place: np.random.RandomState(seed_of(rng)) for place in places}
+    lanes = _lanes(recipes, len(places))
     limit, start = recipes[0].max_time, time.monotonic()
-    left = len(recipes) * len(folds)
-    for number, (rows, held) in enumerate(folds):
-        done: list[Fitted] = []
-        for recipe in recipes:
-            spare = None if limit is None else limit - (time.monotonic() - start)
-            begun = number > 0 or bool(done)
-            over = begun and ((spare is not None and spare <= 0) or _interrupted(done))
-            if over:
+    waiting, done = list(places), dict[Place, Fitted]()
+    singly = lanes > 1 or _many(recipes[0], len(places))
+
+    def work(place: Place) -> None:
+        recipe, (rows, held) = recipes[place[1]], folds[place[0]]
+        if singly:
+            recipe = replace(recipe, threads=1)
+        if lanes > 1:
+            recipe = replace(recipe, verbose=False)
+        if limit is not None:
+            spare = limit - (time.monotonic() - start)
+            if spare <= 0 and place != places[0]:
+                return
+            recipe = replace(recipe, max_time=max(spare, 1e-3) * min(lanes / len(waiting), 1.0))
+        waiting.remove(place)
+        train_one = train if recipe.max_fun is None else partial(train, tell=_nothing)
+        fitted = train_one(recipe, rows, held, begin(recipe, rows.X.shape[1], own[place]), own[place])
+        fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
+        fitted.model.threads = recipes[place[1]].threads
+        done[place] = fitted
+
+    if lanes == 1:
+        for place in places:
+            work(place)
+            if _interrupted(done.get(place)):
                 break
-            own = np.random.RandomState(seed_of(rng))
-            recipe = recipe if spare is None else replace(recipe, max_time=max(spare, 1e-3) / left)
-            train_one = train if recipe.max_fun is None else partial(train, tell=_nothing)
-            fitted = train_one(recipe, rows, held, begin(recipe, rows.X.shape[1], own), own)
-            fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
-            done.append(fitted)
-            left -= 1
-        if done:
-            yield done
-        if over or _interrupted(done):
-            return
+        return done
+    shown = isinstance(recipes[0].verbose, str) and recipes[0].verbose != "silent"
+    try:
+        side_by_side([partial(work, place) for place in places], threads=lanes, verbose=shown, what="network")
+    except KeyboardInterrupt:
+        if not done:
+            raise
+    return done
+
+
+def _many(recipe: Recipe, networks: int) -> bool:
+    """Are there enough of them that each has a thread for itself, and all threads have work?"""
+    return networks >= 2 * (recipe.threads or default_threads())
+
+
+def _lanes(recipes: Sequence[Recipe], networks: int) -> int:
+    """How many networks are trained at a time.
+
+    Lines for each epoch would be mixed, and callbacks may not be made for several trainings at once: then it is one
+    after the other, each on one thread all the same, with the same results.
+    """
+    first = recipes[0]
+    lines = bool(first.verbose) and not isinstance(first.verbose, str)
+    patient = all(isinstance(one, Callback) and one.side_by_side for one in first.callbacks)
+    if lines or not patient or not _many(first, networks):
+        return 1
+    return first.threads or default_threads()
 
 
 def _nothing(text: str, kind: type[Warning]) -> None:
     """Of a linear network that has not come to its very end nobody need know: it is there in case others fail."""
 
 
-def _interrupted(done: list[Fitted]) -> bool:
-    """Did Ctrl-C end the last of them?"""
-    ending = done[-1].model.history.ending if done else None
+def _interrupted(fitted: Fitted | None) -> bool:
+    """Did Ctrl-C end it?"""
+    ending = None if fitted is None else fitted.model.history.ending
     return ending is not None and ending.kind is EndingKind.INTERRUPTED
 
 
-def _unseen(networks: list[list[Fitted]], folds: Sequence[Fold]) -> Unseen | None:
+# counting
+
+
+def _unseen(networks: list[list[Fitted]], held_out: Sequence[Samples | None]) -> Unseen | None:
     """What each kind says of the rows held out; None where there are none."""
-    parts = [held for _, (_, held) in zip(networks, folds, strict=False) if held is not None]
+    parts = [held for held in held_out if held is not None]
     if not parts:
         return None
     kinds = range(len(networks[0]))
@@ -142,8 +191,7 @@ def _unseen(networks: list[list[Fitted]], folds: Sequence[Fold]) -> Unseen | Non
         np.concatenate([row[kind].scores(held.X) for row, held in zip(networks, parts, strict=True)]).astype(np.float64)
         for kind in kinds
     ]
-    weights = None if parts[0].weights is None else np.concatenate([held.weights for held in parts])
-    return Unseen(np.concatenate([held.target for held in parts]), weights, scores)
+    return Unseen(joined(parts), scores)
 
 
 def _pooled(target: Target, scores: Sequence[Array], shares: Array) -> Array:
@@ -159,14 +207,14 @@ def _shares(recipe: Recipe, unseen: Unseen) -> Array:
         return np.ones(1)
     target, metric = recipe.target, recipe.metric
     loss, sign = target.loss, sign_of(metric)
-    truth = loss.prepare(unseen.truth, target.outputs)
+    truth = loss.prepare(unseen.rows.target, target.outputs)
     judge = None if metric is None else target.scored(metric)
 
     def cost(counts: Array) -> float:
         scores = _pooled(target, unseen.scores, counts / counts.sum())
         if judge is None:
-            return float(loss(scores, truth, unseen.weights))
-        return -sign * judge(truth, scores, loss, unseen.weights)
+            return float(loss(scores, truth, unseen.rows.weights))
+        return -sign * judge(truth, scores, loss, unseen.rows.weights)
 
     counts = np.zeros(kinds)
     for _ in range(ROUNDS):

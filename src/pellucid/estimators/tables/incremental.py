@@ -40,7 +40,7 @@ class IncrementalTabularMLP(BaseTabularMLP):
         target.check(labels)
         matrix = preprocessor.fit_table(table, weights) if before is None else preprocessor.apply_table(table)
         rows = self._samples(target, matrix, labels, weights, part=True)
-        views = (*self._views(preprocessor, weighed=False), *VIEWS.values())
+        views = (*self._views(preprocessor, len(rows), weighed=False), *VIEWS.values())
         recipes = [self._recipe(target, preprocessor, len(rows), len(rows), view, held=False) for view in views]
         same = (one for one in recipes if before is not None and one.network == before.model.net)
         recipe = at_constant_rate(next(same, recipes[0]))  # goes on with the network that an earlier fit kept

@@ -45,7 +45,9 @@ def _viewed(asked: object) -> bool:
     return is_auto(asked) or (bool(names) and all(name is None or name in VIEWS for name in names))
 
 
-VIEWED = Condition(_viewed, "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'linear', several of them, or None")
+VIEWED = Condition(
+    _viewed, "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'fine', 'linear', several of them, or None"
+)
 
 
 class TableParameters(Parameters):
@@ -54,7 +56,7 @@ class TableParameters(Parameters):
     hidden_layer_sizes: int | Sequence[int] | str = parameter(
         default="auto",
         kw_only=False,
-        doc='units of the hidden layers; "auto" is three of 256, and two of 64 for quality="fast"',
+        doc='units of the hidden layers; "auto" is three of 128, and two of 64 for quality="fast"',
     )
     activation: Activation | Sequence[Activation] = parameter(
         default="auto",
@@ -64,8 +66,8 @@ class TableParameters(Parameters):
     quality: str = parameter(
         default="default",
         condition=one_of("fast", "default", "best", words="'fast', 'default' or 'best'"),
-        doc='what "auto" is in other parameters: "fast" is one small network, "default" one for each way to see '
-        'numbers, "best" the same for eight folds. `get_recipe` tells',
+        doc='what "auto" is in other parameters: "fast" is one small network, "default" some for each way to see '
+        'numbers, more of them where rows are few, "best" many more. `get_recipe` tells',
     )
     learning_rate_init: float | str = parameter(
         default="auto",
@@ -83,14 +85,14 @@ class TableParameters(Parameters):
         default="auto",
         condition=VIEWED,
         doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
-        '"rough" pieces, None or "plain" for the number alone, "linear" for that without hidden layers; of several '
-        "names each is a network of its own",
+        '"rough" pieces, many "fine" ones, None or "plain" for the number alone, "linear" for that without hidden '
+        "layers; of several names each is a network of its own",
     )
     folds: int | str = parameter(
         default="auto",
         condition=WHOLE_OR_AUTO,
-        doc="networks of each kind, each with a fold of the rows held out; 1 is one, with `validation_fraction` of the "
-        'rows held out. "auto" is 1, and 8 for quality="best"',
+        doc="networks of each kind; each has a part of the rows of its own held out, `validation_fraction` or less. "
+        '"auto" is 8 up to 2,000 rows, 3 up to 10,000, then 2; 16, 10 and 5 for quality="best", 1 for "fast"',
     )
     categorical: Sequence[str | int] = parameter(
         default=(), doc="columns to take for categories, though they hold numbers, or texts of numbers or dates"
@@ -176,8 +178,9 @@ PLAIN = View("plain")
 WAVES = View("waves", waves=True)
 PIECES = View("pieces", waves=True, bins=32, dims=4)
 ROUGH = View("rough", bins=16, dims=8, start="standard_normal")
+FINE = View("fine", bins=64, dims=8, start="standard_normal")
 LINEAR = View("linear", hidden=False)
-VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, LINEAR)}
+VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, LINEAR)}
 
 
 # what a quality means
@@ -185,41 +188,54 @@ VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, LINEAR)}
 
 @dataclass(frozen=True)
 class Quality:
-    """What "auto" is in the parameters.   epochs: the share of the usual ones"""
+    """What "auto" is in the parameters, for tables of up to `most` rows.   epochs: the share of the usual ones"""
 
+    most: float
     sizes: tuple[int, ...]
     views: tuple[str, ...]
     folds: int
-    epochs: float
+    epochs: float = 1.0
 
 
-ALL = ("waves", "pieces", "rough", "linear")
+SMALL, WIDE = (64, 64), (128, 128, 128)
+FEW = ("waves", "pieces", "rough", "linear")
+MANY = ("waves", "pieces", "rough", "fine", "linear")
 QUALITIES = {
-    "fast": Quality((64, 64), ("rough",), 1, 0.5),
-    "default": Quality((256, 256, 256), ALL, 1, 1.0),
-    "best": Quality((256, 256, 256), ALL, 8, 1.0),
+    "fast": (Quality(2_000, SMALL, ("rough",), 1, 0.5), Quality(math.inf, SMALL, ("rough",), 1, 0.25)),
+    "default": (
+        Quality(2_000, WIDE, FEW, 8),
+        Quality(10_000, WIDE, MANY, 3),
+        Quality(math.inf, WIDE, MANY, 2),
+    ),
+    "best": (Quality(2_000, WIDE, MANY, 16), Quality(10_000, WIDE, MANY, 10), Quality(math.inf, WIDE, MANY, 5)),
 }
+"""Few rows need many networks, and can afford them; more rows can be followed more finely."""
 
 
-def sizes_of(parameters: TableParameters) -> list[int]:
+def quality_of(parameters: TableParameters, rows: int) -> Quality:
+    """What the parameter `quality` means for so many rows."""
+    return next(one for one in QUALITIES[parameters.quality] if rows <= one.most)
+
+
+def sizes_of(parameters: TableParameters, rows: int) -> list[int]:
     """Units of the hidden layers."""
     asked = parameters.hidden_layer_sizes
-    return layer_sizes(QUALITIES[parameters.quality].sizes if is_auto(asked) else asked)
+    return layer_sizes(quality_of(parameters, rows).sizes if is_auto(asked) else asked)
 
 
-def views_of(parameters: TableParameters) -> tuple[View, ...]:
+def views_of(parameters: TableParameters, rows: int) -> tuple[View, ...]:
     """How the networks see numbers, one for each."""
     asked = parameters.numbers
     if is_auto(asked):
-        return tuple(VIEWS[name] for name in QUALITIES[parameters.quality].views)
+        return tuple(VIEWS[name] for name in quality_of(parameters, rows).views)
     names = ["plain" if asked is None else asked] if asked is None or isinstance(asked, str) else asked
     return tuple(VIEWS["plain" if name is None else name] for name in names)
 
 
-def folds_of(parameters: TableParameters) -> int:
+def folds_of(parameters: TableParameters, rows: int) -> int:
     """Networks of each kind."""
     asked = parameters.folds
-    return QUALITIES[parameters.quality].folds if isinstance(asked, str) else int(asked)
+    return quality_of(parameters, rows).folds if isinstance(asked, str) else int(asked)
 
 
 # the recipe
@@ -268,9 +284,9 @@ def auto_epochs(rows: int, share: float = 1.0) -> int:
     """Epochs: fewer for larger tables, and of these a share.
 
     >>> [auto_epochs(n) for n in (500, 5_000, 20_000, 1_000_000)]
-    [64, 32, 16, 8]
+    [64, 64, 32, 8]
     """
-    usual = np.clip(2 ** math.floor(math.log2(325_000 / max(rows, 1))), 8, 64 if rows <= 2000 else 32)
+    usual = np.clip(2 ** math.floor(math.log2(650_000 / max(rows, 1))), 8, 64)
     return max(int(usual * share), 4)
 
 
@@ -348,11 +364,11 @@ def table_recipe(
 def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, Any]:
     """The parameters by name, with what "auto" is for so many training rows."""
     chosen = {name: getattr(parameters, name) for name in parameters.declared}
-    quality = QUALITIES[parameters.quality]
+    quality = quality_of(parameters, rows)
     chosen |= {
-        "hidden_layer_sizes": tuple(sizes_of(parameters)),
-        "numbers": tuple(view.name for view in views_of(parameters)),
-        "folds": folds_of(parameters),
+        "hidden_layer_sizes": tuple(sizes_of(parameters, rows)),
+        "numbers": tuple(view.name for view in views_of(parameters, rows)),
+        "folds": folds_of(parameters, rows),
     }
     auto = {
         "activation": taste.activation,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid.data.samples import Samples
 from pellucid.data.types import Array
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.baselines import Designs, HeldOut, held_out
-from pellucid.estimators.tables.crew import Trained
+from pellucid.estimators.tables.crew import Fold, Trained
 from pellucid.estimators.training import NonFiniteError, Teller
 from pellucid.notices import notice
 from pellucid.train.loop.ending import EndingKind
@@ -43,7 +42,7 @@ Attempt = Callable[[float, float | None, Teller], Trained]
 
 
 def rescued(
-    attempt: Attempt, recipe: Recipe, fold: tuple[Samples, Samples | None], designs: Designs, *, usual: int
+    attempt: Attempt, recipe: Recipe, folds: Sequence[Fold], designs: Sequence[Designs], *, usual: int
 ) -> Fitted:
     """The best of some attempts, on held-out rows compared with a constant answer and a linear model of `designs`.
 
@@ -51,16 +50,15 @@ def rescued(
     it begins anew with a fifth of the rate, then with a twenty-fifth; the best attempt is kept. If the linear model is
     still better, a warning says so. Without held-out rows nothing is compared.
 
-    fold: rows that are trained on, rows held out.   usual: epochs of a training that is not cut short
+    folds: rows that are trained on, rows held out.   usual: epochs of a training that is not cut short
     """
-    rows, held = fold
-    if held is None or recipe.epochs < SHORT * usual:
+    checked = [(rows, held) for rows, held in folds if held is not None]
+    if not checked or recipe.epochs < SHORT * usual:
         return attempt(1.0, recipe.max_time, notice).fitted
     start = time.perf_counter()
-    judge = held_out(recipe.target, rows, held)
-    linear = judge.linear(designs)
+    everything = held_out(recipe.target, checked, designs)
     attempts: list[dict[str, Any]] = []
-    best, best_costs, failure = None, np.empty(0), None
+    best, best_costs, by, failure = None, np.empty(0), everything, None
     told: list[partial[None]] = []
     for factor in FACTORS:
         left = None if recipe.max_time is None else max(recipe.max_time - (time.perf_counter() - start), 0.0)
@@ -74,12 +72,13 @@ def rescued(
             attempts.append(_attempt(recipe, factor, None, math.nan, f"the training diverged at once: {error}"))
             continue
         fitted = trained.fitted
-        costs = judge.costs(trained.unseen[: len(held)][judge.places])
-        reason = _failure(judge, fitted, costs, linear)
+        judge = everything.first(len(trained.unseen))
+        costs = judge.costs(trained.unseen)
+        reason = _failure(judge, fitted, costs)
         attempts.append(_attempt(recipe, factor, fitted, judge.mean(costs), reason))
-        better = best is None or judge.mean(costs) < judge.mean(best_costs)
+        better = best is None or judge.mean(costs) < by.mean(best_costs)
         if better:
-            best, best_costs, told = fitted, costs, words
+            best, best_costs, by, told = fitted, costs, judge, words
         in_vain = not better and _learned(judge, fitted)  # then a lower rate still would find no more
         if not reason or in_vain or _ended_by_user(recipe, fitted):
             break
@@ -88,11 +87,9 @@ def rescued(
         raise failure if failure is not None else RuntimeError("no attempt was made")
     for word in told:
         word()
-    _compare(recipe, judge, best_costs, linear)
-    figures = {"network": best_costs, "linear": linear, "constant": judge.constant}
-    return replace(
-        best, attempts=tuple(attempts), baselines={name: judge.mean(costs) for name, costs in figures.items()}
-    )
+    _compare(recipe, by, best_costs)
+    figures = {"network": best_costs, "linear": by.linear, "constant": by.constant}
+    return replace(best, attempts=tuple(attempts), baselines={name: by.mean(costs) for name, costs in figures.items()})
 
 
 def _put_aside(words: list[partial[None]]) -> Teller:
@@ -104,7 +101,7 @@ def _put_aside(words: list[partial[None]]) -> Teller:
     return keep
 
 
-def _failure(judge: HeldOut, fitted: Fitted, costs: Array, linear: Array) -> str:
+def _failure(judge: HeldOut, fitted: Fitted, costs: Array) -> str:
     """Why an attempt is not good enough; nothing if it is."""
     curves, constant = fitted.curves, judge.constant_in_training
     last = curves.losses[-1] if curves.losses else math.nan
@@ -118,10 +115,10 @@ def _failure(judge: HeldOut, fitted: Fitted, costs: Array, linear: Array) -> str
             f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, does not beat the "
             f"{judge.mean(judge.constant):.4g} of a constant answer by more than chance"
         )
-    if judge.compared(costs, linear).beyond(ONE_ERROR):
+    if judge.compared(costs, judge.linear).beyond(ONE_ERROR):
         return (
-            f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, is above the {judge.mean(linear):.4g} of a "
-            "linear model"
+            f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, is above the "
+            f"{judge.mean(judge.linear):.4g} of a linear model"
         )
     return ""
 
@@ -133,9 +130,10 @@ def _learned(judge: HeldOut, fitted: Fitted) -> bool:
 
 def _ended_by_user(recipe: Recipe, fitted: Fitted) -> bool:
     """Did Ctrl-C, the time, or a callback of the user's end it?"""
-    ending = fitted.model.history.ending
-    kind = None if ending is None else ending.kind
-    return kind in (EndingKind.INTERRUPTED, EndingKind.TIME) or (kind is EndingKind.CALLBACK and bool(recipe.callbacks))
+    endings = (network.model.history.ending for network in fitted.networks)
+    kinds = {ending.kind for ending in endings if ending is not None}
+    by_callback = EndingKind.CALLBACK in kinds and bool(recipe.callbacks)
+    return by_callback or not kinds.isdisjoint((EndingKind.INTERRUPTED, EndingKind.TIME))
 
 
 def _attempt(recipe: Recipe, factor: float, fitted: Fitted | None, loss: float, reason: str) -> dict[str, Any]:
@@ -159,14 +157,14 @@ def _say(recipe: Recipe, attempts: list[dict[str, Any]]) -> None:
         print(f"Attempt {len(attempts)}: {attempts[-1]['failure']}. Again, with a rate of {rate:.3g} at most.")
 
 
-def _compare(recipe: Recipe, judge: HeldOut, costs: Array, linear: Array) -> None:
+def _compare(recipe: Recipe, judge: HeldOut, costs: Array) -> None:
     """Warn where the linear model is better by more than one standard error."""
-    difference = judge.compared(costs, linear)
+    difference = judge.compared(costs, judge.linear)
     if not difference.beyond(ONE_ERROR):
         return
     notice(
         f"{recipe.who}: on the {len(costs)} held-out rows the loss of the network is {judge.mean(costs):.4g}, that of "
-        f"a linear model {judge.mean(linear):.4g}: better by {difference.in_errors:.1f} standard errors. Try "
+        f"a linear model {judge.mean(judge.linear):.4g}: better by {difference.in_errors:.1f} standard errors. Try "
         "scaling='whiten' (columns that are nearly the same), 'quantile' or 'standard' (long tails), norm='batch', a "
         f"lower learning_rate_init (now {_peak(recipe):.3g}), or take the linear model. See attempts_ and baselines_.",
         ConvergenceWarning,

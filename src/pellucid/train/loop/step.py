@@ -8,9 +8,8 @@ What is minimised is the objective: the mean loss of the batch, plus the penalty
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +23,11 @@ from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.primitives.sparse import SparseMatrix
 from pellucid.graph.record import record
-from pellucid.locks import forkable
 from pellucid.nn.layers.layer import Layer
 from pellucid.nn.losses.loss import Loss
 from pellucid.nn.penalties import PerRow
 from pellucid.optim import Optimizer
+from pellucid.train.shared_graphs import is_ours, shared_graph
 
 Arrays = dict[str, Any]
 RESULTS = ("objective", "size", "reach", "loss", "penalty")
@@ -94,7 +93,7 @@ class Trainer:
     @property
     def ours(self) -> bool:
         """Is everything in it defined in this package (no function of the user's that may change its mind)?"""
-        return all(map(is_ours, (self.net, self.loss, self.optimizer, self.penalty)))
+        return is_ours((self.net, self.loss, self.optimizer, self.penalty))
 
     # the mathematics, in plain NumPy
 
@@ -178,49 +177,14 @@ class Trainer:
         return self.graphs[key]
 
 
-_known: OrderedDict[Any, Graph] = OrderedDict()
-_lock = forkable()
-
-
 def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
-    """The graph of a function of a trainer; equal tasks share one, so that it is recorded and compiled once."""
+    """The graph of a function of a trainer; equal tasks share one."""
     leaves, tree = flatten(args)
     batch = len(flatten(args[1])[0]) if isinstance(args[1], tuple) else 0  # whose number of rows is open
     first = len(flatten(args[0])[0])
     kinds = tuple((np.shape(x)[first <= i < first + batch :], np.asarray(x).dtype) for i, x in enumerate(leaves))
-    task = (name, trainer.net, trainer.loss, trainer.optimizer, trainer.penalty, kinds, tree)
-    try:
-        hash(task)
-    except TypeError:  # something in it can change
-        return record(f, *_specs(args), name=name).simplify()
-    if not trainer.ours:
-        return record(f, *_specs(args), name=name).simplify()
-    with _lock:
-        for key in ((task, None), (task, trainer.key)):
-            if key in _known:
-                _known.move_to_end(key)
-                return _known[key]
-    graph = record(f, *_specs(args), name=name).simplify()
-    random = any(node.op is not None and node.op.name.startswith("random_") for node in graph.nodes)
-    with _lock:
-        _known[task, trainer.key if random else None] = graph
-        if len(_known) > 32:
-            _known.popitem(last=False)
-    return graph
-
-
-def is_ours(value: Any) -> bool:
-    """Made of this package's classes and functions, numbers and text alone?"""
-    if value is None or isinstance(value, bool | int | float | str | np.generic | np.dtype):
-        return True
-    if isinstance(value, tuple | list):
-        return all(map(is_ours, value))
-    if isinstance(value, dict):
-        return all(map(is_ours, value.values()))
-    home = getattr(value, "__module__", None) or ""
-    if not home.startswith(("pellucid.", "numpy", "scipy")):
-        return False
-    return not is_dataclass(value) or all(is_ours(getattr(value, f.name)) for f in fields(value))
+    parts = (trainer.net, trainer.loss, trainer.optimizer, trainer.penalty)
+    return shared_graph((name, kinds, tree), parts, lambda: record(f, *_specs(args), name=name), key=trainer.key)
 
 
 def measured(objective: Any, size: Any, reach: Any, parts: Mapping[str, Any]) -> Measured:
