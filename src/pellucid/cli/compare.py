@@ -98,7 +98,7 @@ def _picture(curves: dict[str, Curve], quantity: str, out: Path, screen: Screen)
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    from pellucid.figures import COLOURS, annotate, axes, end_of
+    from pellucid.figures import COLOURS, annotate, axes, end_of, figure_of
 
     if out.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Failure(f"{out}: pictures are .png, .svg or .pdf")
@@ -112,7 +112,8 @@ def _picture(curves: dict[str, Curve], quantity: str, out: Path, screen: Screen)
     ax.margins(x=0)
     annotate(ax, ends, [], weight="bold")
     out.parent.mkdir(parents=True, exist_ok=True)
-    ax.figure.savefig(out, bbox_inches="tight", dpi=150)
-    plt.close(ax.figure)
+    figure = figure_of(ax)
+    figure.savefig(out, bbox_inches="tight", dpi=150)
+    plt.close(figure)
     screen.say(f"\nthe curves as a picture: {out}", wrap=False)
     return str(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -48,11 +49,7 @@ def export(
     form = to if to is not None else _form(out)
     saved = saved_model(model)
     path = out if out is not None else saved.path.with_suffix(SUFFIXES[form])
-    try:
-        from pellucid.export import write
-    except ImportError as error:
-        raise Failure(f"this installation cannot export: {error}") from None
-    write(saved.estimator, path, to=str(form))
+    import_module("pellucid.export").write(saved.estimator, path, to=str(form))
     screen.say(f"{path}: {path.stat().st_size / 1024:,.0f} KB, preprocessing included", wrap=False)
     screen.result({"file": str(path), "to": str(form), "bytes": path.stat().st_size})
 

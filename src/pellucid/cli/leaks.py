@@ -45,14 +45,18 @@ def told_by(values: Array, truth: Array, classes: bool, learned: Array, tested: 
     answer, wanted = tree.predict(values[tested, None]), truth[tested]
     if classes:
         wrong = np.mean(answer != wanted)
-        labels, counts = np.unique(truth[learned], return_counts=True) if truth.ndim == 1 else (None, None)
-        usual = np.mean(
-            wanted != (labels[np.argmax(counts)] if labels is not None else truth[learned].mean(axis=0).round())
-        )
+        usual = np.mean(wanted != _most_frequent(truth[learned]))
     else:
         wrong = np.mean((answer - wanted) ** 2)
         usual = np.mean((wanted - truth[learned].mean(axis=0)) ** 2)
     return float(1 - wrong / usual) if usual else 0.0
+
+
+def _most_frequent(labels: Array) -> Array:
+    """The label that most rows have, in each column."""
+    columns = labels[:, None] if labels.ndim == 1 else labels
+    counted = [np.unique(column, return_counts=True) for column in columns.T]
+    return np.array([names[np.argmax(counts)] for names, counts in counted])
 
 
 def _codes(column: pl.Series) -> Array:

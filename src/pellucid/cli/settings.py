@@ -150,7 +150,7 @@ class TrainSettings:
         _option(
             "--quality",
             panel=TRAINING,
-            help="fast: one small network. default: four that see numbers differently. best: these for eight folds.",
+            help="fast: one small network. default: several that see numbers differently. best: many more.",
         ),
     ] = Quality.DEFAULT
     rate: Annotated[

@@ -69,12 +69,12 @@ def _note(column: pl.Series, text_kind: str, chosen: bool) -> ColumnNote:
     if not len(values):
         return ColumnNote(column.name, "nothing", 1.0, "")
     if dtype.is_temporal():
-        return ColumnNote(column.name, "date", gone, f"{values.min()} to {values.max()}")
+        return ColumnNote(column.name, "date", gone, f"{values.min()!s} to {values.max()!s}")
     if dtype.is_numeric() and not chosen:
         low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
         return ColumnNote(column.name, "number", gone, f"{number(low)} to {number(high)}")
     if dtype == pl.Boolean:
-        return ColumnNote(column.name, "truth", gone, f"{values.mean():.0%} true")
+        return ColumnNote(column.name, "truth", gone, f"{np.mean(values.to_numpy()):.0%} true")
     if text_kind and not chosen:
         return ColumnNote(column.name, text_kind.removesuffix("s"), gone, f"texts such as {values[0]!r:.30}")
     common = values.cast(pl.String).value_counts(sort=True)

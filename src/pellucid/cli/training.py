@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import signal
 import tempfile
 import time
 import warnings
@@ -29,7 +30,7 @@ from pellucid.markup import plural
 REPORTED = 5000
 """Rows of each part that the report is made with, at most."""
 
-LOOKS = 60
+LOOKS = 30
 """Looks at the layers of a network during its training, about."""
 
 
@@ -38,35 +39,35 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
     begin = time.perf_counter()
     with _status(screen, "reading"):
         table = prepared_table(settings)
-    fingerprint = fingerprint_of(table.files)
-    folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
+        fingerprint = fingerprint_of(table.files)
     if resumed is not None and resumed.state().get("data") != fingerprint:
         raise Failure(f"the data of {resumed.path} have changed since it began: train anew, without --resume")
-    stop.check()
+    folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
     estimator = unfitted(settings, table)
     say_table(screen, table, settings, estimator.validation_fraction)
-    trained = resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE)
-    if trained:
-        from pellucid.loading import load
+    try:
+        if resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE):
+            from pellucid.loading import load
 
-        screen.say(f"\nthe training of {folder.path} is done: its model is taken")
-        estimator, notes = load(folder[run_folder.MODEL]), list(folder.state().get("notes", ()))
-    else:
-        if resumed is None:
-            folder.begin(settings, fingerprint)
-        notes = train(estimator, table, screen, stop)
-        _save(estimator, folder)
-        stage = run_folder.TRAINED if stop.signal is None else run_folder.INTERRUPTED
-        folder.reach(stage, notes=notes, seconds=time.perf_counter() - begin)
-    outcome = written(estimator, table, settings, folder, screen, notes)
-    if stop.signal is not None:
-        raise Interrupted(
-            stop.signal, f"the best model so far is in {folder.path}; --resume {folder.path} trains it to the end"
-        )
-    if settings.report:
-        with _status(screen, "writing the report"):
-            write_report(estimator, table, settings, folder)
-    stop.check()
+            screen.say(f"\nthe training of {folder.path} is done: its model is taken")
+            estimator, notes = load(folder[run_folder.MODEL]), list(folder.state().get("notes", ()))
+        else:
+            if resumed is None:
+                folder.begin(settings, fingerprint)
+            notes = train(estimator, table, screen)
+            _save(estimator, folder)
+            stage = run_folder.TRAINED if stop.signal is None else run_folder.INTERRUPTED
+            folder.reach(stage, notes=notes, seconds=time.perf_counter() - begin)
+        outcome = written(estimator, table, folder, screen, notes)
+        if stop.signal is not None:
+            raise KeyboardInterrupt
+        if settings.report:
+            with _status(screen, "writing the report"):
+                write_report(estimator, table, settings, folder)
+    except KeyboardInterrupt:
+        there = "the best model so far is in" if folder[run_folder.MODEL].exists() else "there is no model yet in"
+        words = f"{there} {folder.path}; pellucid train --resume {folder.path} completes it"
+        raise Interrupted(stop.signal or signal.SIGINT, words) from None
     folder.reach(run_folder.DONE)
     _say_end(screen, folder, settings)
     return outcome
@@ -83,20 +84,20 @@ def unfitted(settings: TrainSettings, table: PreparedTable) -> Any:
     return kind(**parameters)
 
 
-def train(estimator: Any, table: PreparedTable, screen: Screen, stop: Stop) -> list[str]:
+def train(estimator: Any, table: PreparedTable, screen: Screen) -> list[str]:
     """Fit, with a display where there is a terminal; what was noticed on the way."""
-    from pellucid.inspect import Watch
-
     recipe = estimator.get_recipe(len(table.training))
     by_steps = [name for name in recipe["numbers"] if name != "linear"] or ["linear"]
     steps = max(len(table.training) // recipe["batch_size"], 1) * recipe["max_iter"]
-    watch = Watch(every=max(steps // LOOKS, 1))
-    live = LiveTraining(screen.console, len(by_steps) * recipe["folds"], watch, silent=screen.silent)
-    estimator.set_params(callbacks=[watch, live])
+    networks = len(by_steps) * recipe["folds"]
+    live = LiveTraining(screen.console, networks, max(steps // LOOKS, 1), silent=screen.silent)
+    estimator.set_params(callbacks=[live])
     X, y = table.part(table.training)
     with live, _noted(live):
         estimator.fit(X, y, **table.fit_parameters)
     estimator.set_params(callbacks=())
+    for other in estimator.fitted.networks[1:]:  # the report shows the layers of the first, and the file stays small
+        other.model.history.looks = None
     failed = [attempt for attempt in estimator.attempts_ if attempt["failure"]]
     notes = [*live.notes, *(f"a training with a rate of {one['rate']:g} failed: {one['failure']}" for one in failed)]
     for note in notes:
@@ -140,7 +141,7 @@ def _save(estimator: Any, folder: RunFolder) -> None:
 
 
 def written(
-    estimator: Any, table: PreparedTable, settings: TrainSettings, folder: RunFolder, screen: Screen, notes: list[str]
+    estimator: Any, table: PreparedTable, folder: RunFolder, screen: Screen, notes: list[str]
 ) -> dict[str, Any]:
     """Scores on the test rows beside simple models, findings, curves: shown, written, returned."""
     X, y = table.part(table.testing)

@@ -57,7 +57,7 @@ def tune(
     estimator = unfitted(settings, table)
     say_table(screen, table, settings, estimator.validation_fraction)
     X, y = table.part(table.training)
-    with stoppable(raising=True) as stop, warnings.catch_warnings():
+    with stoppable() as stop, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the table of columns tells what they are taken for
         found = search(
             X,
@@ -75,7 +75,7 @@ def tune(
     found.to_frame().to_csv(folder["trials.csv"], index=False)
     folder.reach(run_folder.TRAINED, seconds=found.seconds)
     _say_trials(screen, found)
-    outcome = written(best, table, settings, folder, screen, [])
+    outcome = written(best, table, folder, screen, [])
     folder.reach(run_folder.DONE)
     screen.say(f"\n{folder.path}: the model, metrics.json, trials.csv", wrap=False)
     screen.result(outcome | {"best": found.best_params, "trials": len(found.trials)})

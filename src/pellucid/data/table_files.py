@@ -99,7 +99,7 @@ def table_files(names: Names) -> list[Path]:
         each is there, and has a suffix that is known
     """
     single = isinstance(names, str | os.PathLike)
-    asked: Iterable[Any] = [names] if single else names  # type: ignore[list-item,assignment]
+    asked: Iterable[Any] = [names] if single else names  # type: ignore[assignment]
     files: list[Path] = []
     for name in map(os.fspath, asked):
         if os.path.exists(name):
