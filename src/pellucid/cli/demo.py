@@ -18,7 +18,7 @@ from pellucid.cli.screen import Debug, Json, Quiet, Screen
 from pellucid.cli.settings import TrainSettings
 
 TABLE = "adult"
-EPOCHS = 12
+EPOCHS, FOLDS = 12, 1
 """Fewer than "auto" takes for these rows, so that it is soon done, on busy machines too."""
 
 DRAWN = ("age", "education_num")
@@ -57,10 +57,11 @@ def demo(
     with as_file(files("pellucid.datasets").joinpath(f"{TABLE}.csv.xz")) as path, stoppable() as stop:
         screen.say(
             Text.assemble(
-                ("\n$ ", "dim"), (f"pellucid train {path.name} --target {info.target} --epochs {EPOCHS}\n", "bold cyan")
+                ("\n$ ", "dim"),
+                (f"pellucid train {path.name} --target {info.target} --epochs {EPOCHS} --folds {FOLDS}\n", "bold cyan"),
             )
         )
-        settings = TrainSettings([str(path)], [info.target], epochs=EPOCHS, out=str(folder))
+        settings = TrainSettings([str(path)], [info.target], epochs=EPOCHS, folds=FOLDS, out=str(folder))
         outcome = run(settings, screen, stop)
     _say_next(screen, RunFolder(folder))
     screen.result(outcome)

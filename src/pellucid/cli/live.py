@@ -123,7 +123,8 @@ class LiveTraining(Callback):
     # drawing
 
     def _render(self) -> RenderableType:
-        running = sorted(list(self.trainings.values()), key=lambda one: one.place)
+        running = list(self.trainings.values())  # at once: other threads begin and end trainings
+        running.sort(key=lambda one: one.place)
         share = min((self.done + sum(one.share for one in running)) / self.networks, 1.0)
         passed = time.perf_counter() - self.began
         left = f"{clock(passed / share - passed)} left" if share > 0.02 else clock(passed)
