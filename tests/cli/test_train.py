@@ -163,3 +163,20 @@ def test_groups_stay_together_and_tell_nothing(here):
 def test_rows_without_a_target_are_left_out(here):
     pl.DataFrame({"x": range(50), "z": range(3, 53), "y": [None, *np.arange(49.0)]}).write_csv("t.csv")
     assert prepared_table(TrainSettings(["t.csv"], ["y"], drop=["x"])).without_target == 1
+
+
+def test_classes_that_come_later_do_not_test(here):
+    kinds = ["old", "older"] * 45 + ["new"] * 10
+    pl.DataFrame({"day": range(3, 103), "x": np.sin(np.arange(100)), "y": kinds}).write_csv("t.csv")
+    table = prepared_table(TrainSettings(["t.csv"], ["y"], split="time:day"))
+    assert table.of_new_classes == 10
+    assert set(table.target.take(table.testing)) == {"old", "older"}
+
+
+def test_rare_classes_do_not_spoil_the_comparison(here, monkeypatch):
+    monkeypatch.setattr("pellucid.cli.scores.LINEAR_ROWS", 10)
+    kinds = ["a", "b"] * 98 + ["rare"] * 4
+    x = np.random.default_rng(0).normal(size=200)
+    pl.DataFrame({"x": x, "z": x**2, "y": kinds}).write_csv("t.csv")
+    trained("t.csv", "-t", "y", "-o", "run")
+    assert json.loads((here / "run/metrics.json").read_text())["test"]["linear"]["log-loss"] > 0

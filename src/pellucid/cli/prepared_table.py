@@ -32,7 +32,8 @@ FEWEST = 10
 class PreparedTable:
     """The table: columns to tell by, the target, which rows train and which test, and what was noticed.
 
-    `dependence` is what rows have in common (groups, or an order of time); `left_out` are columns with the reason.
+    `dependence` is what rows have in common (groups, or an order of time); `left_out` are columns with the reason;
+    `without_target` and `of_new_classes` count rows that take no part.
     """
 
     files: list[Path]
@@ -45,6 +46,7 @@ class PreparedTable:
     left_out: dict[str, str]
     leaks: dict[str, float]
     without_target: int
+    of_new_classes: int
 
     def part(self, rows: Array) -> tuple[pl.DataFrame, Array]:
         """(X, y) of some rows."""
@@ -90,7 +92,8 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
     X = X.drop([name for name in left_out if name in X.columns])
     if not X.width:
         raise Failure(f"no column is left to tell {listed(names)} by: {_reasons(left_out) or 'the table has no other'}")
-    training, testing = _split(target, dependence, settings)
+    training, drawn = _split(target, dependence, settings)
+    testing = _of_known_classes(target, training, drawn)
     return PreparedTable(
         files=files,
         X=X,
@@ -102,6 +105,7 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
         left_out=left_out,
         leaks=suspected_leaks(X[training], _part_of(target, training)),
         without_target=rows - frame.height,
+        of_new_classes=len(drawn) - len(testing),
     )
 
 
@@ -140,6 +144,17 @@ def _split(target: Target, dependence: Dependence | None, settings: TrainSetting
     return training, testing
 
 
+def _of_known_classes(target: Target, training: Array, testing: Array) -> Array:
+    """The rows to test with, without those of classes that no row trains: the latest rows may have such."""
+    codes = target.strata
+    if codes is None:
+        return testing
+    known_rows = testing[np.isin(codes[testing], codes[training])]
+    if len(known_rows) < 2:
+        raise Failure("no row that is to test is of a class that is trained on: take another --split")
+    return known_rows
+
+
 # on the screen
 
 
@@ -167,6 +182,8 @@ def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings, val
     )
     if table.without_target:
         screen.note(f"{plural(table.without_target, 'row')} without a target left out")
+    if table.of_new_classes:
+        screen.note(f"{plural(table.of_new_classes, 'row')} to test of classes that no training row has left out")
     for name, reason in table.left_out.items():
         screen.note(f"{name!r} left out: {reason}")
     for name, share in table.leaks.items():

@@ -47,6 +47,8 @@ def simple_models(X: Any, y: Array, target: Target) -> dict[str, Any]:
     from pellucid.estimators import TablePreprocessor
 
     rows = evenly(len(y), LINEAR_ROWS)
+    if target.classes and not target.several:  # rare classes, too
+        rows = np.union1d(rows, np.unique(y, return_index=True)[1])
     prepared = TablePreprocessor("standard", one_hot_max=MOST_ONE_HOT)
     models: dict[str, Any] = {"constant": DummyClassifier() if target.classes else DummyRegressor()}
     if not target.several:
