@@ -57,13 +57,13 @@ def data_flow() -> str:
 def rooms() -> str:
     boxes = [
         ("cli", "what people start"),
-        ("demo · serve", "the main job, shown · the prediction service"),
+        ("demo · serve", "pictures and traces for the demo · the prediction service"),
         ("lab · loading · importing", "the lectures' experiments · one door for files · networks from elsewhere"),
         ("report · export", "what happened, on one page · ONNX, C, JSON, NumPy"),
         ("estimators", "the scikit-learn face: MLPs, tables, ensembles, search"),
         ("inspect", "taps, statistics, findings, a step written out"),
         ("train · datasets", "model, loop, callbacks, checkpoints · shipped tables"),
-        ("data", "rows, splits, weights, batches, streams"),
+        ("data", "rows, splits, weights, batches, streams, tables in files"),
         ("nn · optim", "layers, activations, losses · rules, schedules"),
         ("autodiff", "grad, jvp, vjp, jacobian, hessian, checks"),
         ("engine", "numpy, native: run a graph"),

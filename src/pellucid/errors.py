@@ -72,3 +72,7 @@ class IndependentOutputWarning(UserWarning):
 
 class CheckpointError(PellucidError, ValueError):
     """A file of arrays that cannot be written, or cannot be trusted when read."""
+
+
+class TableFileError(PellucidError, ValueError):
+    """A file that holds no table, or none that can be learned from."""

@@ -24,6 +24,16 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
+def listed(names: Sequence[object], most: int = 20) -> str:
+    """Names in a sentence.
+
+    >>> listed(["age", "sex"]), listed("abc", most=2)
+    ("'age', 'sex'", "'a', 'b' and 1 more")
+    """
+    text = ", ".join(map(repr, names[:most]))
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+
+
 def short(value: float) -> str:
     """A number in four digits at most, as a person reads it.
 

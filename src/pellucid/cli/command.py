@@ -1,24 +1,42 @@
-"""The command `pellucid`: one function for each of its words."""
+"""The command `pellucid`: its words, each in a file of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pellucid import __version__
+from pellucid.cli.compare import compare
+from pellucid.cli.demo import demo
+from pellucid.cli.evaluate import evaluate
+from pellucid.cli.export import export
 from pellucid.cli.info import info
+from pellucid.cli.inspect import inspect
 from pellucid.cli.lab import lab
+from pellucid.cli.predict import predict
+from pellucid.cli.report import report
 from pellucid.cli.serve import serve
+from pellucid.cli.train import train
+from pellucid.cli.tune import tune
 from pellucid.cli.warmup import warmup
 
 app = typer.Typer(
-    help="Multilayer perceptrons that you can see through.", no_args_is_help=True, rich_markup_mode="rich"
+    help="Multilayer perceptrons that you can see through: from a table to a trained, explained, exported model.",
+    epilog="Begin with: pellucid demo, or pellucid train YOUR.csv --target COLUMN",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,  # errors are one line; with --debug they are Python's own
 )
-for word in (lab, info, warmup, serve):
-    app.command()(word)
+MODELS, LOOKING, LEARNING, MACHINE = "Make and use models", "Look at them", "Learn", "This machine"
+for word, panel in {
+    **dict.fromkeys((train, predict, evaluate, tune, export, serve), MODELS),
+    **dict.fromkeys((inspect, report, compare), LOOKING),
+    **dict.fromkeys((demo, lab), LEARNING),
+    **dict.fromkeys((info, warmup), MACHINE),
+}.items():
+    app.command(name=word.__name__.lstrip("_"), rich_help_panel=panel)(word)
 
 
 @app.callback(invoke_without_command=True)
@@ -28,22 +46,6 @@ def pellucid(
     if version:
         typer.echo(f"pellucid {__version__}")
         raise typer.Exit
-
-
-@app.command()
-def demo(
-    out: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Keep the model's file here.")] = None,
-    lecture: Annotated[bool, typer.Option(help="Trace tables, and XOR by gradient descent, instead.")] = False,
-) -> None:
-    """Train, compare, save, load and use a model of a real table."""
-    from rich.console import Console
-
-    from pellucid.demo import show_lecture, show_table_model
-
-    if lecture:
-        show_lecture(Console())
-    else:
-        show_table_model(Console(), out)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

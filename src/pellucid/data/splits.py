@@ -53,7 +53,9 @@ def by_fraction_of_classes(codes: Array, fraction: float, rng: np.random.RandomS
     free = ordered[~first]
     count = min(int(np.ceil(fraction * len(codes))), len(free))
     held = free[((np.arange(count) + 0.5) * (len(free) / max(count, 1))).astype(int)]
-    return np.setdiff1d(np.arange(len(codes)), held), np.sort(held)
+    is_held = np.zeros(len(codes), bool)
+    is_held[held] = True
+    return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 
 
 def by_number(held: Any, n: int) -> tuple[Any, Any]:

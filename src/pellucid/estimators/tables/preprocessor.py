@@ -31,6 +31,7 @@ from pellucid.estimators.tables.layout import TableError, column_kinds, column_v
 from pellucid.estimators.tables.scaling import SCALERS
 from pellucid.estimators.tables.table_sample import TableSample, counted_levels, sampled_table
 from pellucid.estimators.tables.text_columns import TextUse, read_texts, recognise
+from pellucid.markup import listed
 from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
@@ -219,19 +220,19 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             elif one in table.names:
                 names.add(str(one))
             else:
-                raise ValueError(f"categorical names {one!r}, but the columns are {_listed(table.names)}")
+                raise ValueError(f"categorical names {one!r}, but the columns are {listed(table.names)}")
         return names
 
     def _leave_out(self, empty: list[str], values: dict[str, Array]) -> None:
         """Take columns without values out of `values`, and say so."""
         if len(empty) == len(values):
             raise ValueError(
-                f"no column has any value: {_listed(empty)} {'is' if len(empty) == 1 else 'are'} missing in all "
+                f"no column has any value: {listed(empty)} {'is' if len(empty) == 1 else 'are'} missing in all "
                 f"{len(values[empty[0]])} rows"
             )
         several = len(empty) > 1
         notice(
-            f"{'Columns' if several else 'Column'} {_listed(empty)} {'have' if several else 'has'} no values at all: "
+            f"{'Columns' if several else 'Column'} {listed(empty)} {'have' if several else 'has'} no values at all: "
             "left out, in prediction too",
             ColumnWarning,
         )
@@ -318,8 +319,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         if table.named and layout.named:
             absent = [name for name, kind in layout.kinds.items() if name not in set(table.names) and kind != EMPTY]
             extra = [name for name in table.names if name not in layout.kinds]
-            faults = [f"missing now: {_listed(absent)}"] * bool(absent)
-            faults += [f"not seen in fit: {_listed(extra)}"] * bool(extra)
+            faults = [f"missing now: {listed(absent)}"] * bool(absent)
+            faults += [f"not seen in fit: {listed(extra)}"] * bool(extra)
             if faults:
                 raise ValueError(f"{who}: the columns are not those of fit; {'; '.join(faults)}")
             return table
@@ -510,8 +511,3 @@ def _is_missing(column: Array) -> Array:
     if column.dtype.kind == "f":
         return np.isnan(column)
     return np.isnat(column) if column.dtype.kind == "M" else np.array([value is None for value in column], bool)
-
-
-def _listed(names: list[str]) -> str:
-    text = ", ".join(map(repr, names[:20]))
-    return text if len(names) <= 20 else f"{text} and {len(names) - 20} more"

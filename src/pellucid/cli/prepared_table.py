@@ -1,0 +1,193 @@
+"""From files to rows that train and rows that test: columns told apart, the useless left out, leaks suspected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.text import Text
+
+from pellucid.cli import table_columns
+from pellucid.cli.failures import Failure
+from pellucid.cli.leaks import suspected_leaks
+from pellucid.cli.screen import Screen
+from pellucid.cli.settings import TrainSettings, known
+from pellucid.cli.target import Target, target_of
+from pellucid.data.dependence import Dependence, dependence_of
+from pellucid.data.splits import by_fraction_of_classes
+from pellucid.data.table_files import infinite_cell, read_tables, table_files
+from pellucid.data.types import Array
+from pellucid.markup import listed, plural
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FEWEST = 10
+"""Rows that a table must have."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedTable:
+    """The table: columns to tell by, the target, which rows train and which test, and what was noticed.
+
+    `dependence` is what rows have in common (groups, or an order of time); `left_out` are columns with the reason;
+    `without_target` and `of_new_classes` count rows that take no part.
+    """
+
+    files: list[Path]
+    X: pl.DataFrame
+    target: Target
+    training: Array
+    testing: Array
+    dependence: Dependence | None
+    notes: list[table_columns.ColumnNote]
+    left_out: dict[str, str]
+    leaks: dict[str, float]
+    without_target: int
+    of_new_classes: int
+
+    def part(self, rows: Array) -> tuple[pl.DataFrame, Array]:
+        """(X, y) of some rows."""
+        return self.X[rows], self.target.take(rows)
+
+    @property
+    def fit_parameters(self) -> dict[str, Any]:
+        """Groups or times of the training rows, for `fit`."""
+        return {} if self.dependence is None else self.dependence.take(self.training).fit_parameters
+
+
+def prepared_table(settings: TrainSettings) -> PreparedTable:
+    """Read the files, tell the columns apart, and split."""
+    if not settings.data:
+        raise Failure("which table? Give a file: pellucid train data.csv --target COLUMN")
+    if not settings.target:
+        raise Failure("which column is to be predicted? Say --target COLUMN")
+    if not 0 < settings.test < 1:
+        raise Failure(f"--test is a share of the rows between 0 and 1, got {settings.test:g}")
+    files = table_files(settings.data)
+    frame = read_tables(files)
+    names = known(dict.fromkeys(settings.target), frame.columns, "--target")
+    dropped = known(settings.drop or (), frame.columns, "--drop")
+    known(settings.categorical or (), frame.columns, "--categorical")
+    if set(names) & set(dropped):
+        raise Failure(f"{listed(sorted(set(names) & set(dropped)))} is both --target and --drop: which?")
+    frame = frame.drop(dropped)
+    where = infinite_cell(frame)
+    if where is not None:
+        raise Failure(
+            f"column {where[0]!r} is infinite in row {where[1] + 1}: leave the cell empty if it is unknown, or "
+            f"--drop {where[0]!r}"
+        )
+    rows = frame.height
+    frame = frame.drop_nulls(names)
+    if frame.height < FEWEST:
+        raise Failure(f"the table has {plural(frame.height, 'row')} with a target, and {FEWEST} are needed: give more")
+    target = target_of(frame, names, settings.task)
+    dependence, no_feature = _dependence(frame, settings)
+    X = frame.drop([*names, *no_feature])
+    texts = table_columns.text_kinds(X)
+    left_out = table_columns.useless(X, texts) | dict.fromkeys(no_feature, "it names the groups of the split")
+    X = X.drop([name for name in left_out if name in X.columns])
+    if not X.width:
+        raise Failure(f"no column is left to tell {listed(names)} by: {_reasons(left_out) or 'the table has no other'}")
+    training, drawn = _split(target, dependence, settings)
+    testing = _of_known_classes(target, training, drawn)
+    return PreparedTable(
+        files=files,
+        X=X,
+        target=target,
+        training=training,
+        testing=testing,
+        dependence=dependence,
+        notes=table_columns.column_notes(X, texts, settings.categorical or ()),
+        left_out=left_out,
+        leaks=suspected_leaks(X[training], _part_of(target, training)),
+        without_target=rows - frame.height,
+        of_new_classes=len(drawn) - len(testing),
+    )
+
+
+def _part_of(target: Target, rows: Array) -> Target:
+    return Target(target.names, target.take(rows), target.classes, target.several, target.why)
+
+
+def _reasons(left_out: dict[str, str]) -> str:
+    return "; ".join(f"{name!r}: {reason}" for name, reason in left_out.items())
+
+
+def _dependence(frame: pl.DataFrame, settings: TrainSettings) -> tuple[Dependence | None, list[str]]:
+    """Groups or times, and the columns that are no feature then."""
+    kind, name = settings.column_of_split
+    if name is None:
+        return None, []
+    known([name], frame.columns, f"--split {kind}:")
+    column = frame[name]
+    if column.null_count():
+        raise Failure(f"--split {kind}:{name}: the column is empty in {plural(column.null_count(), 'row')}: fill it")
+    if kind == "group":
+        return dependence_of(frame, column.to_numpy(), None), [name]
+    return dependence_of(frame, None, table_columns.moments_of(column)), []
+
+
+def _split(target: Target, dependence: Dependence | None, settings: TrainSettings) -> tuple[Array, Array]:
+    """Numbers of the rows that train and of those that test."""
+    rng = np.random.RandomState(settings.seed)
+    if dependence is not None:
+        return dependence.hold_out(settings.test, target.strata, rng)
+    count = len(target.values)
+    codes = np.zeros(count, int) if target.strata is None else target.strata
+    training, testing = by_fraction_of_classes(codes, settings.test, rng)
+    if len(testing) < 2:
+        raise Failure(f"{settings.test:g} of {count} rows are too few to test with: raise --test")
+    return training, testing
+
+
+def _of_known_classes(target: Target, training: Array, testing: Array) -> Array:
+    """The rows to test with, without those of classes that no row trains: the latest rows may have such."""
+    codes = target.strata
+    if codes is None:
+        return testing
+    known_rows = testing[np.isin(codes[testing], codes[training])]
+    if len(known_rows) < 2:
+        raise Failure("no row that is to test is of a class that is trained on: take another --split")
+    return known_rows
+
+
+# on the screen
+
+
+def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings, validation: float) -> None:
+    """What was inferred."""
+    names = ", ".join(file.name for file in table.files[:3]) + (" ..." if len(table.files) > 3 else "")
+    rows = len(table.target.values)
+    screen.say(Text.assemble((names, "bold"), f": {plural(rows, 'row')}, {plural(table.X.width, 'column')} to tell by"))
+    screen.say(table_columns.shown(table.notes))
+    kind = "classification" if table.target.classes else "regression"
+    screen.say(
+        Text.assemble("\n", ("target ", "bold"), table.target.described()),
+        Text.assemble(
+            ("task   ", "bold"), (kind, "cyan"), (f", for {table.target.why} (--task says otherwise)", "dim")
+        ),
+    )
+    held = round(len(table.training) * validation)
+    how = {"random": "drawn", "time": "the latest rows", "group": "whole groups"}[settings.column_of_split[0]]
+    screen.say(
+        Text.assemble(
+            ("rows   ", "bold"),
+            f"{len(table.training) - held:,} to learn, {held:,} to choose the epoch, {len(table.testing):,} to test",
+            (f" ({how}; seed {settings.seed})", "dim"),
+        )
+    )
+    if table.without_target:
+        screen.note(f"{plural(table.without_target, 'row')} without a target left out")
+    if table.of_new_classes:
+        screen.note(f"{plural(table.of_new_classes, 'row')} to test of classes that no training row has left out")
+    for name, reason in table.left_out.items():
+        screen.note(f"{name!r} left out: {reason}")
+    for name, share in table.leaks.items():
+        screen.note(
+            f"{name!r} alone tells {share:.1%} of the target: does it give it away, known only afterwards? Then run "
+            f"again with --drop {name!r}"
+        )

@@ -1,0 +1,115 @@
+"""Tables in files: every form and packing, several files, and faults told in one line."""
+
+import bz2
+import gzip
+import lzma
+
+import polars as pl
+import pytest
+
+from pellucid.data.table_files import FORMS, PACKINGS, infinite_cell, read_tables
+from pellucid.errors import TableFileError
+
+FRAME = pl.DataFrame(
+    {"n": [1, 2, None], "x": [0.5, None, 1e9], "word": ["a", "b, c", None], "yes": [True, False, None]}
+)
+
+
+@pytest.mark.parametrize("suffix", FORMS)
+def test_every_form(suffix, tmp_path):
+    FORMS[suffix].write(FRAME, tmp_path / f"t{suffix}")
+    assert read_tables(tmp_path / f"t{suffix}").equals(FRAME)
+
+
+def packed(content, suffix):
+    if suffix == ".zst":
+        return pytest.importorskip("zstandard").compress(content)
+    return {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix].compress(content)
+
+
+@pytest.mark.parametrize("suffix", PACKINGS)
+def test_every_packing(suffix, tmp_path):
+    path = tmp_path / f"t.csv{suffix}"
+    path.write_bytes(packed(FRAME.write_csv().encode(), suffix))
+    assert read_tables(path).equals(FRAME)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(TableFileError, match="cannot be unpacked"):
+        read_tables(path)
+
+
+def test_patterns_and_several_files(tmp_path):
+    FRAME.write_csv(tmp_path / "a.csv")
+    FRAME.select(reversed(FRAME.columns)).write_parquet(tmp_path / "b.parquet")
+    both = read_tables([tmp_path / "a.csv", tmp_path / "b.parquet"])
+    assert both.equals(pl.concat([FRAME, FRAME]))
+    assert read_tables(tmp_path / "*.csv").equals(FRAME)
+    FRAME.drop("x").write_csv(tmp_path / "c.csv")
+    with pytest.raises(TableFileError, match="missing: 'x'"):
+        read_tables(tmp_path / "*.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("a;b\r\n1;x\r\n", [(1, "x")]),
+        ("a\tb\n1\tx\n", [(1, "x")]),
+        ("a|b\n1|x\n", [(1, "x")]),
+        (" a ,b\n1,NA\n", [(1, None)]),
+        ('a,b\n1,"x\ny"\n\n', [(1, "x\ny")]),
+        ("\ufeffa,b\n1,x\n", [(1, "x")]),
+        ("a,b\n1,\n\n", [(1, None)]),
+        ("a,b\n" + "1,x\n" * 20_000 + "z,x\n", [("1", "x")] * 20_000 + [("z", "x")]),
+    ],
+)
+def test_ways_to_write_a_table(text, rows, tmp_path):
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    frame = read_tables(tmp_path / "t.csv")
+    assert frame.columns == ["a", "b"]
+    assert frame.rows() == rows
+
+
+def test_utf16(tmp_path):
+    (tmp_path / "t.csv").write_bytes("a,b\nä,1\n".encode("utf-16"))
+    assert read_tables(tmp_path / "t.csv").rows() == [("ä", 1)]
+
+
+def test_columns_without_a_name(tmp_path):
+    (tmp_path / "t.csv").write_text(",b\n0,1\n")
+    assert read_tables(tmp_path / "t.csv").columns == ["column 1", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("t.csv", b"", "is empty"),
+        ("t.csv", b"\n\n", "is empty"),
+        ("t.csv", b"a,b\n", "has no rows"),
+        ("t.csv", b"a\n1\n", "one column only"),
+        ("t.csv", b"a,b\n1,2,3\n", "line 2 has 3 cells, the first line has 2"),
+        ("t.csv", b"a,b,c\n1,2,3\n1,2\n", "line 3 has 2 cells, the first line has 3"),
+        ("t.csv", b'a,b,c\n"1",2,3\n1,2\n', "line 3 has 2 cells"),
+        ("t.csv", b"a,b\n\xe4,1\n", "byte 0xe4 in line 2"),
+        ("t.csv", b"a,a\n1,2\n", "several columns of one name, 'a'"),
+        ("t.xls", b"a", "suffix '.xls' is not known"),
+        ("t.parquet", b"abc", "cannot be read as Parquet"),
+        ("t.jsonl", b'{"a": [1], "b": 2}\n', "column 'a' holds List"),
+    ],
+)
+def test_faults(name, content, said, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableFileError) as error:
+        read_tables(tmp_path / name)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    for name in ("none.csv", "*.csv", ""):
+        with pytest.raises(TableFileError, match=r"no such file|matches|folder"):
+            read_tables(tmp_path / name)
+
+
+def test_infinite_numbers():
+    assert infinite_cell(pl.DataFrame({"x": [1.0, 2.0], "y": [1.0, float("-inf")]})) == ("y", 1)
+    assert infinite_cell(pl.DataFrame({"x": ["1", "inf", None]})) == ("x", 1)
+    assert infinite_cell(pl.DataFrame({"x": ["inf", "sup"], "y": [None, 1.0]})) is None
