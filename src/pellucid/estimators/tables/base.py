@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from pellucid.amounts import check_whole
+from pellucid.data.dataset import Dataset
 from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
 from pellucid.data.named_columns import without_column
 from pellucid.data.samples import Samples
@@ -46,6 +47,7 @@ from pellucid.estimators.tables.recipe import (
     views_of,
 )
 from pellucid.estimators.tables.rescue import rescued
+from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import Teller, fit
 
@@ -83,8 +85,8 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: ArrayLike | Dataset,
+        y: ArrayLike = None,
         sample_weight: ArrayLike = None,
         *,
         X_val: ArrayLike = None,
@@ -102,8 +104,8 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : data frame or array of shape (n, features)
-            the table
+        X : data frame or array of shape (n, features), or Dataset
+            the table; a `Dataset` is larger than memory, and brings its target and weights
         y : array of shape (n,)
             classes or numbers
         sample_weight : array of shape (n,)
@@ -126,6 +128,8 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             itself
         """
         check_parameters(self)
+        if isinstance(X, Dataset):
+            return self._fit_dataset(X, X_val, y_val)
         separate = Validation(X_val, y_val, sample_weight_val).separate
         if self.importances and not separate and not self._holds_out:
             raise ValueError(
@@ -184,6 +188,14 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         self.with_fitted(fitted, preprocessor)
         told(self, self.verbose)
         return self
+
+    def _fit_dataset(self, data: Dataset, X_val: ArrayLike, y_val: ArrayLike) -> Self:
+        """The same of a table that is not in memory: one network of each kind, rows held out by a hash."""
+        target = lambda y, weights: self._target(self._checked_target(y), weights)
+        learner = TableLearner(target, self._new_preprocessor(), self._views, self._recipe)
+        table = fit_streamed(self, learner, data, X_val, y_val)
+        self.__dict__.update(preprocessor_=table.preprocessor, n_samples_in_=table.rows)
+        return self.with_fitted(table.fitted, table.preprocessor)
 
     def _read(
         self,
