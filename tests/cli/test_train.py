@@ -173,6 +173,13 @@ def test_classes_that_come_later_do_not_test(here):
     assert set(table.target.take(table.testing)) == {"old", "older"}
 
 
+def test_some_rows_have_all_classes(here):
+    kinds = ["a", "b"] * 98 + ["rare"] * 4
+    pl.DataFrame({"x": np.sin(np.arange(200)), "z": np.cos(np.arange(200)), "y": kinds}).write_csv("t.csv")
+    table = prepared_table(TrainSettings(["t.csv"], ["y"]))
+    assert set(table.target.take(table.some(table.training, 5))) == {"a", "b", "rare"}
+
+
 def test_rare_classes_do_not_spoil_the_comparison(here, monkeypatch):
     monkeypatch.setattr("pellucid.cli.scores.LINEAR_ROWS", 10)
     kinds = ["a", "b"] * 98 + ["rare"] * 4

@@ -16,7 +16,7 @@ from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings, known
 from pellucid.cli.target import Target, target_of
 from pellucid.data.dependence import Dependence, dependence_of
-from pellucid.data.splits import by_fraction_of_classes
+from pellucid.data.splits import by_fraction_of_classes, evenly
 from pellucid.data.table_files import infinite_cell, read_tables, table_files
 from pellucid.data.types import Array
 from pellucid.markup import listed, plural
@@ -51,6 +51,13 @@ class PreparedTable:
     def part(self, rows: Array) -> tuple[pl.DataFrame, Array]:
         """(X, y) of some rows."""
         return self.X[rows], self.target.take(rows)
+
+    def some(self, rows: Array, most: int) -> Array:
+        """At most so many of the rows, evenly taken, and one of each class."""
+        picked, codes = rows[evenly(len(rows), most)], self.target.strata
+        if codes is None:
+            return picked
+        return np.union1d(picked, rows[np.unique(codes[rows], return_index=True)[1]])
 
     @property
     def fit_parameters(self) -> dict[str, Any]:

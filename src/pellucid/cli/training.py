@@ -23,7 +23,6 @@ from pellucid.cli.prepared_table import PreparedTable, prepared_table, say_table
 from pellucid.cli.run_folder import RunFolder, fingerprint_of
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
-from pellucid.data.splits import evenly
 from pellucid.errors import CheckpointError, ColumnWarning
 from pellucid.markup import plural
 
@@ -179,8 +178,7 @@ def written(
 
 def _findings(estimator: Any, table: PreparedTable) -> list[Any]:
     """What is wrong with the network: warnings and errors of a diagnosis."""
-    rows = table.training[evenly(len(table.training), REPORTED)]
-    tested = table.testing[evenly(len(table.testing), REPORTED)]
+    rows, tested = table.some(table.training, REPORTED), table.some(table.testing, REPORTED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -195,8 +193,7 @@ def write_report(
     """The page about the model."""
     from pellucid.report import report
 
-    rows = table.training[evenly(len(table.training), REPORTED)]
-    tested = table.testing[evenly(len(table.testing), REPORTED)]
+    rows, tested = table.some(table.training, REPORTED), table.some(table.testing, REPORTED)
     path = folder[run_folder.REPORT] if path is None else path
     words = " ".join(f"--target {shlex.quote(name)}" for name in table.target.names)
     files = " ".join(shlex.quote(str(file)) for file in table.files)
