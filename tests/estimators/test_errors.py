@@ -106,6 +106,7 @@ WRONG_PARTS: list[tuple[dict[str, Any], str]] = [
     ({"network": NetworkSettings(norm_place="x")}, "norm_place is 'before' or 'after'"),
     ({"network": NetworkSettings(scaling="x")}, "scaling is 'standard' or 'ntk'"),
     ({"network": NetworkSettings(input_dropout=2.0)}, "network.input_dropout is a number in"),
+    ({"network": NetworkSettings(fixed_scale=3)}, r"network.fixed_scale is nn.FixedScale\(center, scale\), or None"),
     ({"network": NetworkSettings(input_scale="x")}, "network.input_scale is True or False, got 'x'"),
     ({"network": NetworkSettings(embeddings=(2.5,))}, "network.embeddings is a list of numbers of categories"),
     ({"network": NetworkSettings(members=0)}, "network.members is a whole number from 1"),

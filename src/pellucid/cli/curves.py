@@ -33,8 +33,8 @@ def braille(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], width
     """Curves (x, y) by name on common axes, each in a colour of its own, with their names below.
 
     >>> print(braille({"a": ([0, 1], [0.0, 1.0])}, width=20, height=2).plain)
-       1┤⠀⠀⠀⠀⠀⠀⠀⣀⡠⠤⠒⠊⠉
-       0┤⣀⠤⠔⠒⠉⠁⠀⠀⠀⠀⠀⠀⠀
+       1┤⠀⠀⠀⠀⠀⠀⢀⣀⡠⠤⠒⠒⠉
+       0┤⣀⠤⠤⠒⠊⠉⠁⠀⠀⠀⠀⠀⠀
         └─────────────
          0           1
          ━ a

@@ -165,7 +165,7 @@ def _of_known_classes(target: Target, training: Array, testing: Array) -> Array:
 # on the screen
 
 
-def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings, validation: float) -> None:
+def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings) -> None:
     """What was inferred."""
     names = ", ".join(file.name for file in table.files[:3]) + (" ..." if len(table.files) > 3 else "")
     rows = len(table.target.values)
@@ -178,12 +178,11 @@ def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings, val
             ("task   ", "bold"), (kind, "cyan"), (f", for {table.target.why} (--task says otherwise)", "dim")
         ),
     )
-    held = round(len(table.training) * validation)
     how = {"random": "drawn", "time": "the latest rows", "group": "whole groups"}[settings.column_of_split[0]]
     screen.say(
         Text.assemble(
             ("rows   ", "bold"),
-            f"{len(table.training) - held:,} to learn, {held:,} to choose the epoch, {len(table.testing):,} to test",
+            f"{len(table.training):,} to learn from, {len(table.testing):,} to test",
             (f" ({how}; seed {settings.seed})", "dim"),
         )
     )

@@ -43,7 +43,7 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         raise Failure(f"the data of {resumed.path} have changed since it began: train anew, without --resume")
     folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
     estimator = unfitted(settings, table)
-    say_table(screen, table, settings, estimator.validation_fraction)
+    say_table(screen, table, settings)
     try:
         if resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE):
             from pellucid.loading import load

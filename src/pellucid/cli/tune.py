@@ -55,7 +55,7 @@ def tune(
     folder = RunFolder.new(out, table.files)
     folder.begin(settings, fingerprint_of(table.files))
     estimator = unfitted(settings, table)
-    say_table(screen, table, settings, estimator.validation_fraction)
+    say_table(screen, table, settings)
     X, y = table.part(table.training)
     with stoppable() as stop, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the table of columns tells what they are taken for
