@@ -22,8 +22,8 @@ from tests.estimators.few_rows import saved_and_loaded
 from tests.nasty_tables import CLASSES, GENERATORS, NastyTable
 
 KNOWN_TO_WARN = {"heavy_tails", "few_rows", "text_codes"}
-"""Straight lines in columns with long tails, which are smoothly clipped, and sums of levels of many codes; of all others
-no warning is expected."""
+"""Straight lines in columns with long tails, which are smoothly clipped, and sums of levels of many codes; of all
+others no warning is expected."""
 
 SMALL: dict[str, Any] = {"hidden_layer_sizes": (16,), "random_state": 0, "numbers": "waves", "folds": 1}
 """One network: a linear one beside it would need no rescue."""
