@@ -103,6 +103,7 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
                 work()
         names = cache.in_use()
         if folder is not None:
+            names = [name for name in names if cache.is_stored(name)]  # others lie in folders of earlier settings
             with suppress(OSError):
                 folder.write(mark, "\n".join(names).encode())
     return Warmup(cache.compilations - before, len(names), time.perf_counter() - start, path)
