@@ -111,10 +111,10 @@ def _trained(
     """The networks, those that were trained until the time was up or the user had had enough."""
     places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
     own = {place: np.random.RandomState(seed_of(rng)) for place in places}
-    lanes = _lanes(recipes, len(places))
+    singly = _many(recipes[0], len(places))
+    lanes = _lanes(recipes[0]) if singly else 1
     limit, start = recipes[0].max_time, time.monotonic()
     waiting, done = list(places), dict[Place, Fitted]()
-    singly = lanes > 1 or _many(recipes[0], len(places))
 
     def work(place: Place) -> None:
         recipe, (rows, held) = recipes[place[1]], folds[place[0]]
@@ -154,18 +154,15 @@ def _many(recipe: Recipe, networks: int) -> bool:
     return networks >= 2 * (recipe.threads or default_threads())
 
 
-def _lanes(recipes: Sequence[Recipe], networks: int) -> int:
-    """How many networks are trained at a time.
+def _lanes(recipe: Recipe) -> int:
+    """How many of many networks are trained at a time.
 
     Lines for each epoch would be mixed, and callbacks may not be made for several trainings at once: then it is one
     after the other, each on one thread all the same, with the same results.
     """
-    first = recipes[0]
-    lines = bool(first.verbose) and not isinstance(first.verbose, str)
-    patient = all(isinstance(one, Callback) and one.side_by_side for one in first.callbacks)
-    if lines or not patient or not _many(first, networks):
-        return 1
-    return first.threads or default_threads()
+    lines = bool(recipe.verbose) and not isinstance(recipe.verbose, str)
+    patient = all(isinstance(one, Callback) and one.side_by_side for one in recipe.callbacks)
+    return 1 if lines or not patient else recipe.threads or default_threads()
 
 
 def _nothing(text: str, kind: type[Warning]) -> None:
