@@ -56,7 +56,7 @@ def test_a_damaged_model(command, damage, tmp_path, capsys):
         main([command, str(path)])
     assert end.value.code == 2
     error = capsys.readouterr().err
-    assert error.startswith(f"error: {path}")
+    assert error.startswith(f"pellucid: {path}")
     assert error.count("\n") == 1
     words = {"missing": "does not exist", "flipped": "damaged", "empty": "is empty", "text": "not written by pellucid"}
     assert words[damage] in error

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from pellucid.data.types import Array
 from pellucid.engine.native.processors import default_threads
 from pellucid.estimators.fitted import Crew, Fitted, begin, seed_of
 from pellucid.estimators.recipe import Recipe, sign_of
+from pellucid.estimators.tables.kept_networks import KeptNetworks, task_of
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train import Callback
 from pellucid.train.loop.ending import EndingKind
@@ -110,7 +112,8 @@ def _trained(
 ) -> dict[Place, Fitted]:
     """The networks, those that were trained until the time was up or the user had had enough."""
     places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
-    own = {place: np.random.RandomState(seed_of(rng)) for place in places}
+    seeds = {place: seed_of(rng) for place in places}
+    kept = None if recipes[0].checkpoint is None else KeptNetworks(Path(recipes[0].checkpoint))
     singly = _many(recipes[0], len(places))
     lanes = _lanes(recipes[0]) if singly else 1
     limit, start = recipes[0].max_time, time.monotonic()
@@ -129,7 +132,17 @@ def _trained(
             recipe = replace(recipe, max_time=max(spare, 1e-3) * min(lanes / len(waiting), 1.0))
         waiting.remove(place)
         train_one = train if recipe.max_fun is None else partial(train, tell=_nothing)
-        fitted = train_one(recipe, rows, held, begin(recipe, rows.X.shape[1], own[place]), own[place])
+
+        def from_first_weights(recipe: Recipe) -> Fitted:
+            own = np.random.RandomState(seeds[place])
+            return train_one(recipe, rows, held, begin(recipe, rows.X.shape[1], own), own)
+
+        if kept is None:
+            fitted = from_first_weights(recipe)
+        else:
+            name = f"rate-{recipe.rates.factor:.2g}-fold-{place[0] + 1}-kind-{place[1] + 1}"
+            task = task_of(recipe, rows, held, seeds[place])
+            fitted = kept.fitted(name, task, recipe, from_first_weights)
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
         fitted.model.threads = recipes[place[1]].threads
         done[place] = fitted

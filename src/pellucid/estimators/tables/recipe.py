@@ -7,14 +7,16 @@ they see numbers, and the rows that are held out say how much each counts.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pellucid import nn, optim
-from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, Condition, one_of, or_none
+from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, Condition, an, one_of, or_none
 from pellucid.estimators.convergence import Patience
 from pellucid.estimators.mlp_parameters import (
     Activation,
@@ -29,6 +31,7 @@ from pellucid.estimators.mlp_parameters import (
 from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
+from pellucid.estimators.tables.step_rule import step_rule
 from pellucid.estimators.target import Target
 from pellucid.nn.losses.loss import Own
 from pellucid.train import METRICS, Callback, Metric, Run
@@ -73,6 +76,16 @@ class TableParameters(Parameters):
         default="auto",
         condition=ABOVE_0.or_(AUTO, "a number above 0, or 'auto'"),
         doc="the peak of the learning rate",
+    )
+    optimizer: str | optim.Rule = parameter(
+        default="auto",
+        condition=an((str, optim.Rule), "a rule of pellucid.optim, or its name"),
+        doc='the update rule; "auto" is Adam with `beta2=0.95`',
+    )
+    schedule: str | optim.Schedule = parameter(
+        default="auto",
+        condition=an((str, optim.Schedule), "a schedule of pellucid.optim, or its name"),
+        doc='of the learning rate; "auto" is one cycle of `optim.CosLog`',
     )
     max_iter: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="epochs")
     batch_size: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="rows of a step")
@@ -124,6 +137,11 @@ class TableParameters(Parameters):
     verbose: bool | float | str = parameter(default=False, same=SklearnParameters)
     callbacks: Sequence[Callback | Callable[[Run], object]] = parameter(default=(), same=MoreParameters)
     max_time: float | None = parameter(default=None, same=MoreParameters)
+    checkpoint: str | os.PathLike[str] | None = parameter(
+        default=None,
+        condition=or_none(an((str, os.PathLike), "a folder"), "a folder, or None"),
+        doc="a folder for networks that are trained: a `fit` that was killed goes on there, with the same result",
+    )
     engine: str = parameter(default="auto", same=MoreParameters)
     threads: int | None = parameter(default=None, same=MoreParameters)
     dtype: str | type | np.dtype[np.floating] = parameter(default="float32", same=MoreParameters, doc="precision")
@@ -324,7 +342,7 @@ def table_recipe(
     beside = [BESIDE["input.periodic"]] * bool(network.periodic) + [BESIDE["input.piecewise"]] * bool(pieces)
     scaled = GROUPS if view.hidden else ()
     training = TrainingSettings(groups=(*scaled, *beside), weight_decay=taste.decay, ema=AVERAGE)
-    rule = optim.Adam(optim.CosLog(chosen["learning_rate_init"], cycles=1), beta2=0.95)
+    rule = step_rule(parameters.optimizer, parameters.schedule, parameters.learning_rate_init, taste.rate)
     return Recipe(
         who=type(parameters).__name__,
         target=target,
@@ -353,6 +371,7 @@ def table_recipe(
         ),
         early=held and bool(parameters.early_stopping) and view.hidden,
         callbacks=parameters.callbacks,
+        checkpoint=None if parameters.checkpoint is None else Path(parameters.checkpoint),
         max_time=parameters.max_time,
         verbose=parameters.verbose,
         dtype=np.dtype(parameters.dtype),
