@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,8 +45,11 @@ def _columns_of_data(context: typer.Context, incomplete: str) -> list[str]:
     """Names of columns, for the shell to complete."""
     from pellucid.data.table_files import read_tables
 
+    # behind an option that waits for its value the words before it are not parsed: the shell's own line has them
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
     try:
-        names: list[str] = read_tables(context.params.get("data") or []).columns
+        files = context.params.get("data") or [word for word in shlex.split(line) if Path(word).is_file()]
+        names: list[str] = read_tables(files).columns
     except Exception:  # a shell that completes is no place for errors
         return []
     return [name for name in names if name.startswith(incomplete)]
