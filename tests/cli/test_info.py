@@ -56,7 +56,7 @@ def test_a_damaged_model(command, damage, tmp_path, capsys):
         main([command, str(path)])
     assert end.value.code == 2
     error = capsys.readouterr().err
-    assert error.startswith(f"error: {path}")
+    assert error.startswith(f"pellucid: {path}")
     assert error.count("\n") == 1
     words = {"missing": "does not exist", "flipped": "damaged", "empty": "is empty", "text": "not written by pellucid"}
     assert words[damage] in error
@@ -96,7 +96,7 @@ def test_warmup_where_nothing_can_be_kept(tmp_path):
 
 
 def test_serve_asks_for_its_extra(monkeypatch, capsys):
-    monkeypatch.setattr("pellucid.cli.serve.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "starlette", None)  # as if it were not installed
     with pytest.raises(SystemExit) as end:
         main(["serve", str(FILES / "model.pel")])
     assert end.value.code == 2
