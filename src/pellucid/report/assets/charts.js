@@ -79,8 +79,10 @@ const charts = {
     }
     if (data.kept !== null && data.kept !== data.best) {
       marks.push(Plot.ruleX([data.kept], { stroke: "var(--c3)", strokeDasharray: "4,3" }));
-      const near = Math.abs(data.kept - data.best) < 0.25 * d3.max(data.losses, (line) => d3.max(line.x));
-      marks.push(Plot.text([data.kept], { x: (d) => d, frameAnchor: near ? "bottom" : "top", dy: near ? -6 : -12, dx: near ? 4 : 0, textAnchor: near ? "start" : "middle", text: () => `kept: epoch ${data.kept}`, fill: "var(--c3)" }));
+      const end = d3.max(data.losses, (line) => d3.max(line.x));
+      const near = Math.abs(data.kept - data.best) < 0.25 * end;
+      const inwards = data.kept > 0.7 * end;
+      marks.push(Plot.text([data.kept], { x: (d) => d, frameAnchor: near ? "bottom" : "top", dy: near ? -6 : -12, dx: near ? (inwards ? -4 : 4) : 0, textAnchor: near ? (inwards ? "end" : "start") : "middle", text: () => `kept: epoch ${data.kept}`, fill: "var(--c3)" }));
     }
     const last = d3.max(data.losses, (line) => d3.max(line.x));
     if (!data.complete && last !== data.best && last !== data.kept) {
