@@ -280,7 +280,7 @@ const charts = {
     const [paper, ink] = root.dataset.printing ? ["#ffffff", "#0072b2"] : ["--card", "--c1"].map((name) => getComputedStyle(root).getPropertyValue(name).trim());
     const values = layer.open.flatMap((line) => Array.from(line, Number));
     return plot(width, Math.max(110, Math.min(200, 60 + 5 * looks)), {
-      marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: "," },
+      marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: ",d" },
       y: { label: "step", domain: [looks, 0], ticks: Math.min(looks, 4), tickFormat: (k) => short(data.steps[Math.min(looks - 1, Math.max(0, Math.round(k)))]) },
       color: { type: "linear", domain: [0, 9], range: [paper, ink] },
       marks: [Plot.raster(values, { width: layer.units, height: looks, x1: 0, x2: layer.units, y1: 0, y2: looks, fill: Plot.identity, imageRendering: "pixelated" }), Plot.frame({ stroke: "var(--line)" })],
