@@ -73,6 +73,7 @@ def _to_the_first_step(path: str) -> None:
     from pellucid.cli.settings import TrainSettings
     from pellucid.cli.training import unfitted
     from pellucid.train import Callback
+    from pellucid.train.callbacks.callback import CallbackError
 
     class FirstStep(Callback):
         side_by_side = True
@@ -87,7 +88,7 @@ def _to_the_first_step(path: str) -> None:
     X, y = table.part(table.training)
     try:
         estimator.fit(X, y)
-    except EOFError:
+    except CallbackError:
         return
     raise RuntimeError("no step was made")
 

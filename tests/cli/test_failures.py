@@ -137,7 +137,7 @@ def test_predictions_stay_away_from_a_full_disk(run_of_numbers, houses, here):
 
 def test_what_is_odd_is_handled_and_said(here, capsys):
     """Nothing but missing values, a name of the row, a column that gives the target away: exit code 0."""
-    lines = [f"{k},{k % 7},{k * 3 % 11},,n{k}x,{2 * (k * 3 % 11)}" for k in range(60)]
+    lines = [f"{k},{k % 7},{k * 3 % 11},,n{k}x,{2 * (k * 3 % 11)}" for k in range(120)]
     (here / "t.csv").write_text("row,a,b,nothing,name,y\n" + "\n".join(lines) + "\n")
     main(["train", "t.csv", "-t", "y", *QUICK[:-1]])
     said = " ".join(capsys.readouterr().out.split())

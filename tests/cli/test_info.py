@@ -110,3 +110,13 @@ def test_a_port_that_is_taken(capsys):
         main(["serve", str(FILES / "model.pel"), "--port", str(taken.getsockname()[1])])
     assert end.value.code == 2
     assert "choose another with --port" in capsys.readouterr().err
+
+
+def test_bench(capsys, monkeypatch):
+    from pellucid.cli import bench
+
+    case = bench.BenchCase("one", 4, (8,), 2, 32, 20)
+    monkeypatch.setattr(bench, "CASES", (case,))
+    measured = json.loads(said(["bench", "--rounds", "1", "--json"], capsys))["one"]
+    assert measured["ratio"] == pytest.approx(measured["scikit_learn_seconds"] / measured["seconds"])
+    assert "4-8-2" in said(["bench", "--rounds", "1"], capsys)

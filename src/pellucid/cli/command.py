@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pellucid import __version__
+from pellucid.cli.bench import bench
 from pellucid.cli.compare import compare
 from pellucid.cli.demo import demo
 from pellucid.cli.evaluate import evaluate
@@ -36,7 +37,7 @@ for word, panel in {
     **dict.fromkeys((train, predict, evaluate, tune, export, serve), MODELS),
     **dict.fromkeys((inspect, report, compare), LOOKING),
     **dict.fromkeys((demo, lab), LEARNING),
-    **dict.fromkeys((info, warmup), MACHINE),
+    **dict.fromkeys((info, warmup, bench), MACHINE),
 }.items():
     app.command(name=word.__name__.lstrip("_"), rich_help_panel=panel)(word)
 

@@ -126,8 +126,8 @@ class TrainSettings:
         _option(
             "--split",
             panel=DATA,
-            metavar="random|time:COLUMN|group:COLUMN",
-            help="Which rows test: drawn at random, the latest, or whole groups.",
+            metavar="HOW",
+            help="Which rows test: random, time:COLUMN (the latest) or group:COLUMN (whole groups).",
         ),
     ] = "random"
     test: Annotated[float, _option("--test", panel=DATA, metavar="SHARE", help="Share of the rows that test.")] = 0.2

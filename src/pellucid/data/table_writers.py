@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -24,7 +25,9 @@ class TextWriter:
         self.file, self.write_lines, self.is_first = file, write_lines, True
 
     def write(self, frame: pl.DataFrame) -> None:
-        self.write_lines(frame, self.file, self.is_first)
+        lines = io.BytesIO()  # what polars writes to a file by itself fails without the number of the error
+        self.write_lines(frame, lines, self.is_first)
+        self.file.write(lines.getbuffer())
         self.is_first = False
 
     def close(self) -> None:

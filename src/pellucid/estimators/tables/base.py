@@ -142,7 +142,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
         parts = self._parts(labels, rng, dependence, split=not separate)
-        learned = np.unique(np.concatenate([inside for inside, _ in parts]))
+        learned = np.flatnonzero(np.bincount(np.concatenate([inside for inside, _ in parts])))
         preprocessor = self._new_preprocessor()
         matrix = preprocessor.fit_table(table, _pick(weights, learned), learned)
         note_groups(preprocessor, column)

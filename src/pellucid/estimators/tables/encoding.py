@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
@@ -51,7 +52,8 @@ class Encoding:
         """Numbers imputed, marks, one-hot columns.   -> (n, numbers + ...)"""
         if self.encoder is None:
             return self.filled(numbers, None)
-        return self.filled(numbers, self.encoder.transform(np.column_stack([values[k] for k in self.layout.one_hot])))
+        hot = [one_hot(values[name], self.layout.categories[name]) for name in self.layout.one_hot]
+        return self.filled(numbers, np.column_stack(hot))
 
     def filled(self, numbers: Array, hot: Array | None) -> Array:
         """The same of numbers with NaN and of one-hot columns, in plain NumPy: it can be recorded."""
@@ -70,8 +72,8 @@ class Encoding:
         """Codes from 1 of the columns of many categories; 0 is unknown or missing.   -> (n, such columns)"""
         if self.coder is None:
             return np.empty((len(next(iter(values.values()))), 0))
-        columns = np.column_stack([values[name] for name in self.layout.embedded])
-        return np.asarray(self.coder.transform(columns) + 1.0)
+        layout = self.layout
+        return np.column_stack([places(values[name], layout.categories[name]) + 1.0 for name in layout.embedded])
 
     def typical_row(self) -> dict[str, Any]:
         """A value for each column that is not empty: the median, the first category, the first date."""
@@ -119,7 +121,7 @@ def learn_encoding(
     missing = np.isnan(numbers).any(axis=0) & first
     encoding = Encoding(
         layout,
-        imputer=SimpleImputer(strategy="median").fit(numbers) if numbers.shape[1] else None,
+        imputer=_imputer(numbers) if numbers.shape[1] else None,
         marked=np.flatnonzero(missing).tolist() if marks else [],
         encoder=_fitted(OneHotEncoder(handle_unknown="ignore", sparse_output=False), layout, layout.one_hot),
         coder=_fitted(OrdinalEncoder(**UNKNOWN), layout, layout.embedded),
@@ -132,6 +134,11 @@ def learn_encoding(
     scaled = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else part
     encoding = replace(encoding, scaled=part.shape[1], scaled_out=scaled.shape[1])
     return encoding, encoding.joined(scaled, unscaled, encoding.codes(values))
+
+
+def _imputer(numbers: Array) -> SimpleImputer:
+    """An imputer of medians, fitted on them: scikit-learn's own way to medians sorts masked arrays."""
+    return SimpleImputer(strategy="median").fit(np.nanmedian(numbers, axis=0)[None])
 
 
 def _refuse_spans(names: list[str], numbers: Array, scaling: str | None) -> None:
@@ -159,6 +166,20 @@ def _fitted(
         return None
     encoder.set_params(categories=[np.array(one, object) for one in categories])
     return encoder.fit(np.array([[one[0] for one in categories]], object))
+
+
+def places(column: Array, categories: list[str]) -> Array:
+    """Which category each text is; -1 for others, and for missing ones.   -> (n,)"""
+    return np.asarray(pd.Index(categories, dtype=object).get_indexer(column))
+
+
+def one_hot(column: Array, categories: list[str]) -> Array:
+    """A column for each category: 1 where it is the one.   -> (n, categories)
+
+    >>> one_hot(np.array(["b", None, "a"], object), ["a", "b"]).tolist()
+    [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
+    """
+    return np.vstack([np.eye(len(categories)), np.zeros(len(categories))])[places(column, categories)]
 
 
 def paired(hot: Array, sizes: list[int]) -> Array:
