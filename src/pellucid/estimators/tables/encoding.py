@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ class Encoding:
         """Numbers imputed, marks, one-hot columns.   -> (n, numbers + ...)"""
         if self.encoder is None:
             return self.filled(numbers, None)
-        return self.filled(numbers, self.encoder.transform(np.column_stack([values[k] for k in self.layout.one_hot])))
+        hot = [one_hot(self._places[name], values[name]) for name in self.layout.one_hot]
+        return self.filled(numbers, np.concatenate(hot, axis=1))
 
     def filled(self, numbers: Array, hot: Array | None) -> Array:
         """The same of numbers with NaN and of one-hot columns, in plain NumPy: it can be recorded."""
@@ -70,8 +72,14 @@ class Encoding:
         """Codes from 1 of the columns of many categories; 0 is unknown or missing.   -> (n, such columns)"""
         if self.coder is None:
             return np.empty((len(next(iter(values.values()))), 0))
-        columns = np.column_stack([values[name] for name in self.layout.embedded])
-        return np.asarray(self.coder.transform(columns) + 1.0)
+        return np.column_stack(
+            [category_codes(self._places[name], values[name]) + 1.0 for name in self.layout.embedded]
+        )
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """The place of each category, by column: a look at a dictionary, where scikit-learn's encoders check anew."""
+        return {name: {one: i for i, one in enumerate(all_)} for name, all_ in self.layout.categories.items()}
 
     def typical_row(self) -> dict[str, Any]:
         """A value for each column that is not empty: the median, the first category, the first date."""
@@ -159,6 +167,20 @@ def _fitted(
         return None
     encoder.set_params(categories=[np.array(one, object) for one in categories])
     return encoder.fit(np.array([[one[0] for one in categories]], object))
+
+
+def category_codes(places: dict[str, int], texts: Array) -> Array:
+    """The place of each text; -1 for None and for texts that are none of them.   (n,) -> (n,)
+
+    >>> category_codes({"a": 0, "b": 1}, np.array(["b", None, "c", "a"], object)).tolist()
+    [1, -1, -1, 0]
+    """
+    return np.fromiter((places.get(text, -1) for text in texts), np.int64, len(texts))
+
+
+def one_hot(places: dict[str, int], texts: Array) -> Array:
+    """A column for each category, 1 where it is; none for what is unknown.   (n,) -> (n, categories)"""
+    return np.asarray(category_codes(places, texts)[:, None] == np.arange(len(places)), np.float64)
 
 
 def paired(hot: Array, sizes: list[int]) -> Array:
