@@ -15,6 +15,7 @@ from pellucid.data.types import Array
 from pellucid.engine.native.processors import default_threads
 from pellucid.estimators.fitted import Crew, Fitted, begin, seed_of
 from pellucid.estimators.recipe import Recipe, sign_of
+from pellucid.estimators.tables.common_epoch import Kind, Trial, candidates_for, with_common_epoch
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train import Callback
 from pellucid.train.loop.ending import EndingKind
@@ -67,8 +68,11 @@ def fit_crew(
     done = _trained(recipes, folds, rng, train)
     kinds = sorted(kind for fold, kind in done if fold == min(done)[0])
     complete = list(takewhile(lambda fold: all((fold, kind) in done for kind in kinds), range(len(folds))))
-    networks = [[done[fold, kind] for kind in kinds] for fold in complete]
-    unseen = _unseen(networks, [folds[fold][1] for fold in complete])
+    held_out = [folds[fold][1] for fold in complete]
+    sign = sign_of(recipes[0].metric)
+    by_kind = [with_common_epoch([done[fold, kind] for fold in complete], held_out, sign) for kind in kinds]
+    networks = [list(row) for row in zip(*(one.networks for one in by_kind), strict=True)]
+    unseen = _unseen(by_kind, held_out)
     target = recipes[0].target
     shares, told, all_told = np.full(len(kinds), 1 / len(kinds)), [Calibration()] * len(kinds), Calibration()
     pooled = np.empty((0, target.outputs))
@@ -107,14 +111,14 @@ def _trained(
     folds: Sequence[Fold],
     rng: np.random.RandomState,
     train: Training,
-) -> dict[Place, Fitted]:
+) -> dict[Place, Trial]:
     """The networks, those that were trained until the time was up or the user had had enough."""
     places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
     own = {place: np.random.RandomState(seed_of(rng)) for place in places}
     singly = _many(recipes[0], len(places))
     lanes = _lanes(recipes[0]) if singly else 1
-    limit, start = recipes[0].max_time, time.monotonic()
-    waiting, done = list(places), dict[Place, Fitted]()
+    limit, begun = recipes[0].max_time, time.monotonic()
+    waiting, done = list(places), dict[Place, Trial]()
 
     def work(place: Place) -> None:
         recipe, (rows, held) = recipes[place[1]], folds[place[0]]
@@ -123,21 +127,25 @@ def _trained(
         if lanes > 1:
             recipe = replace(recipe, verbose=False)
         if limit is not None:
-            spare = limit - (time.monotonic() - start)
+            spare = limit - (time.monotonic() - begun)
             if spare <= 0 and place != places[0]:
                 return
             recipe = replace(recipe, max_time=max(spare, 1e-3) * min(lanes / len(waiting), 1.0))
         waiting.remove(place)
         train_one = train if recipe.max_fun is None else partial(train, tell=_nothing)
-        fitted = train_one(recipe, rows, held, begin(recipe, rows.X.shape[1], own[place]), own[place])
+        start = begin(recipe, rows.X.shape[1], own[place])
+        candidates = candidates_for(recipe, len(places), start.model) if len(folds) > 1 else None
+        if candidates is not None:
+            recipe = replace(recipe, callbacks=(*recipe.callbacks, candidates))
+        fitted = train_one(recipe, rows, held, start, own[place])
         fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
         fitted.model.threads = recipes[place[1]].threads
-        done[place] = fitted
+        done[place] = Trial(fitted, candidates)
 
     if lanes == 1:
         for place in places:
             work(place)
-            if _interrupted(done.get(place)):
+            if place in done and _interrupted(done[place].network):
                 break
         return done
     shown = isinstance(recipes[0].verbose, str) and recipes[0].verbose != "silent"
@@ -169,26 +177,19 @@ def _nothing(text: str, kind: type[Warning]) -> None:
     """Of a linear network that has not come to its very end nobody need know: it is there in case others fail."""
 
 
-def _interrupted(fitted: Fitted | None) -> bool:
+def _interrupted(fitted: Fitted) -> bool:
     """Did Ctrl-C end it?"""
-    ending = None if fitted is None else fitted.model.history.ending
+    ending = fitted.model.history.ending
     return ending is not None and ending.kind is EndingKind.INTERRUPTED
 
 
 # counting
 
 
-def _unseen(networks: list[list[Fitted]], held_out: Sequence[Samples | None]) -> Unseen | None:
+def _unseen(kinds: Sequence[Kind], held_out: Sequence[Samples | None]) -> Unseen | None:
     """What each kind says of the rows held out; None where there are none."""
-    parts = [held for held in held_out if held is not None]
-    if not parts:
-        return None
-    kinds = range(len(networks[0]))
-    scores = [
-        np.concatenate([row[kind].scores(held.X) for row, held in zip(networks, parts, strict=True)]).astype(np.float64)
-        for kind in kinds
-    ]
-    return Unseen(joined(parts), scores)
+    scores = [kind.unseen for kind in kinds if kind.unseen is not None]
+    return Unseen(joined([rows for rows in held_out if rows is not None]), scores) if scores else None
 
 
 def _pooled(target: Target, scores: Sequence[Array], shares: Array) -> Array:
