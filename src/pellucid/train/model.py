@@ -158,6 +158,11 @@ class Model:
         if on != self.compiled:
             self._compiled = CompiledNetwork() if on else None
 
+    def give_back(self) -> None:
+        """Give the memory of compiled predictions back: the next prediction asks for it again."""
+        if self._compiled is not None:
+            self._compiled = CompiledNetwork()
+
     @property
     def outputs(self) -> int | None:
         """The number of outputs; None where it depends on samples of which the model has seen none."""

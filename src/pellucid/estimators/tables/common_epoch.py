@@ -111,7 +111,8 @@ def with_common_epoch(trials: Sequence[Trial], held: Sequence[Samples | None], s
         return Kind(networks, _scores(networks, rows))
     honest = [at_epoch(one, int(shared[_last_best(means)]), sign) for one, means in zip(trials, others, strict=True)]
     epoch = int(shared[_last_best(together)])
-    return Kind([at_epoch(one, epoch, sign) for one in trials], _scores(honest, rows))
+    unseen = _scores(honest, rows)
+    return Kind([_gone_back(one.network, one.candidates or {}, epoch, sign) for one in trials], unseen)
 
 
 def _last_best(means: Array) -> int:
@@ -121,19 +122,26 @@ def _last_best(means: Array) -> int:
 
 def _scores(networks: Sequence[Fitted], held: Sequence[Samples]) -> Array:
     """Of each network for its rows, one below the other."""
-    scores = [network.scores(rows.X) for network, rows in zip(networks, held, strict=True)]
+    scores = []
+    for network, rows in zip(networks, held, strict=True):
+        scores.append(network.scores(rows.X))
+        network.model.give_back()
     return np.concatenate(scores).astype(np.float64)
 
 
 def at_epoch(trial: Trial, epoch: int, sign: float) -> Fitted:
-    """The network as it was after an epoch, if that is one that it may go back to.
+    """A copy of the network as it was after an epoch, if that is one that it may go back to.
 
     sign: -1 where a smaller score is better
     """
-    kept = trial.candidates or {}
+    return _gone_back(replace(trial.network, model=copy.copy(trial.network.model)), trial.candidates or {}, epoch, sign)
+
+
+def _gone_back(network: Fitted, kept: Epochs, epoch: int, sign: float) -> Fitted:
+    """The network itself, from now on as it was after an epoch."""
+    network.model.give_back()  # a copy shares compiled predictions with the first
     if epoch not in kept:
-        return trial.network
-    model, curves = copy.copy(trial.network.model), trial.network.curves
-    model.params, model.state = kept[epoch]
-    best = replace(curves, best_iter=epoch, best_score=sign * curves.scores[epoch - 1])
-    return replace(trial.network, model=model, curves=best)
+        return network
+    network.model.params, network.model.state = kept[epoch]
+    curves = replace(network.curves, best_iter=epoch, best_score=sign * network.curves.scores[epoch - 1])
+    return replace(network, curves=curves)

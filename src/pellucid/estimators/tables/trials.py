@@ -121,6 +121,7 @@ class Trials:
                 recipe = replace(recipe, callbacks=(candidates, *recipe.callbacks))
             fitted = train(recipe, rows, held, start, own)
             fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
+            fitted.model.give_back()  # of many networks, each would keep its own until all are done
             return Trial(fitted, None if candidates is None else candidates.kept)
 
         if recipe.checkpoint is None:
