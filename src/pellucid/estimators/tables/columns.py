@@ -182,7 +182,9 @@ def tokens(name: str, column: Array) -> Array:
         values, places = np.unique(column, return_inverse=True)
         return np.array([*map(_token, values), None], object)[:-1][places]
     if are_texts(column):
-        return np.where(pd.isna(column), None, column.astype(object))
+        words = column.astype(object)  # a copy
+        words[pd.isna(column)] = None
+        return words
     texts: dict[tuple[type, object], str | None] = {}
     categories = np.empty(len(column), object)
     for row, value in enumerate(column):
