@@ -24,7 +24,7 @@ ROWS = 40
 def run(request, tmp_path_factory):
     """A run on a table that comes with the package, and rows of it."""
     info = tables.TABLES[request.param]
-    packed = files("pellucid.datasets").joinpath(f"{info.name}.csv.xz").read_bytes()
+    packed = (files("pellucid.datasets") / f"{info.name}.csv.xz").read_bytes()
     folder = tmp_path_factory.mktemp(info.name)
     (folder / "table.csv").write_bytes(lzma.decompress(packed))
     main(["train", str(folder / "table.csv"), "-t", info.target, "-o", str(folder / "run"), *QUICK])

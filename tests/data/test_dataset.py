@@ -205,3 +205,54 @@ def test_it_is_a_value_that_shows_itself(every_source):
     assert repr(of(every_source["parquet"])).endswith("rows: 5,000, columns: 4, target: number)")
     assert pel.data.dataset is dataset
     assert isinstance(of(pd.DataFrame(FRAME)), Dataset)
+
+
+SMALL = np.arange(6.0).reshape(3, 2)
+
+
+def test_batches_hold_the_same_arrays():
+    first, second = (SMALL, [1, 2, 3]), (SMALL, [1, 2, 3], [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match=r"batch 1 is a tuple \(X, y, weights\), the first one was a tuple \(X, y\)"):
+        list(dataset([first, second]).batches(2))
+    with pytest.raises(ValueError, match=r"batch 1 is a tuple \(X, y\), the first one was"):
+        dataset([second, first]).gather()
+
+
+def test_numbers_that_an_earlier_batch_has_no_room_for_are_told():
+    narrow = (SMALL, np.array([1, 2, 3], np.int8))
+    with pytest.raises(ValueError, match="holds int64 where others hold int8, which its numbers are too large for"):
+        list(dataset([narrow, (SMALL, np.array([300, 1, 2]))]).batches(2))
+    (_, y), *_ = dataset([narrow, (SMALL, np.array([4, 5, 6]))]).batches(6)
+    assert y.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_empty_batches_are_passed_over():
+    empty: tuple[Any, list[int]] = (SMALL[:0], [])
+    (X, y), *rest = dataset([empty, (SMALL, [1, 2, 3]), empty, (SMALL, [4, 5, 6])]).batches(6)
+    assert (X.shape, y.tolist(), rest) == ((6, 2), [1, 2, 3, 4, 5, 6], [])
+
+
+def test_a_small_share_of_many_blocks_has_some_rows():
+    rows = [(np.full((1, 2), float(i)), [i]) for i in range(500)]
+    held = dataset(rows).split(0.02)[1]
+    assert 0 < held.rows < 30
+    assert len(held.some(10)) == 1
+    (_, y), *_ = held.batches(64)
+    assert len(y) == held.rows
+
+
+def test_columns_are_named_once_and_for_one_thing():
+    frame = pd.DataFrame({"a": [1.0], "b": [2.0], "ab": [3.0], "y": [1]})
+    assert dataset(frame, target="y", drop="ab").columns == ("a", "b")
+    assert dataset(frame, target="y", columns="ab").columns == ("ab",)
+    assert dataset(frame, target="y", columns=["a", "b"], drop=["b"]).columns == ("a",)
+    with pytest.raises(ValueError, match="'y' is among columns, and is the target or the weight"):
+        dataset(frame, target="y", columns=["a", "y"])
+    with pytest.raises(ValueError, match="columns names 'a' twice"):
+        dataset(frame, target="y", columns=["a", "a"])
+    with pytest.raises(ValueError, match="drop='price' names a column that is not there"):
+        dataset(frame, target="y", drop=["price"])
+    with pytest.raises(ValueError, match=r"named by texts, got 0: frame\.columns = frame\.columns\.astype"):
+        dataset(pd.DataFrame(SMALL))
+    with pytest.raises(TypeError, match=r"as one batch are \[\(X, y\)\]"):
+        dataset((SMALL, np.array([1, 2, 3])))

@@ -8,12 +8,15 @@ import json
 import jsonschema
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
 
 import pellucid as pel
 from pellucid import export
+from pellucid.errors import ExportError
 from pellucid.export.answers import columns_of
 from pellucid.export.onnx_file import OPSET
+from pellucid.export.precision import rounded_columns
 from tests.export.cases import CASES
 from tests.export.formats import alone, by_c, by_onnx, check, close, expected, library, needs_compiler
 
@@ -139,3 +142,52 @@ def test_every_scaling(scaling, tmp_path):
     model = pel.TabularMLPRegressor((6,), max_iter=3, scaling=scaling, quality="fast", random_state=0)
     far = np.vstack([X, [[50.0, -50.0, 0.0], [np.nan, np.nan, np.nan]]])
     check(model.fit(X, rng.normal(size=100)), far.astype(np.float32), tmp_path)
+
+
+NAMES = ["NAN", "NULL", "INFINITY", "errno", "linux", "true", "CODE_CLASSES", "CODE_HEADER", "code", "row", "out"]
+"""Columns that are something else in C: macros of headers and of the file, and names inside it."""
+
+
+@needs_compiler
+def test_columns_may_be_called_as_anything_in_c(tmp_path):
+    frame = pd.DataFrame({name: np.arange(40.0) * (place + 1) % 7 for place, name in enumerate(NAMES)})
+    frame["code"] = ["a", "b"] * 20
+    model = pel.TabularMLPRegressor((4,), quality="fast", max_iter=1, random_state=0).fit(frame, np.arange(40.0))
+    compiled = library(export.c(model, tmp_path / "code.c"))
+    _, out = by_c(compiled, "code", columns_of(model), export.inputs(model, frame), 1)
+    close(out, expected(model, frame)["prediction"], 1e-5)
+
+
+def test_inputs_of_onnx_have_names(tmp_path):
+    model = pel.TabularMLPRegressor((4,), quality="fast", max_iter=1, random_state=0)
+    model.fit(pd.DataFrame({"": np.arange(40.0)}), np.arange(40.0))
+    with pytest.raises(ExportError, match="a column has an empty name"):
+        export.onnx(model, tmp_path / "model.onnx")
+
+
+WIDE = {
+    "seconds": 1.7e9 + np.arange(60.0),
+    "far": 1e200 * np.sin(np.arange(60.0)),
+    "near": 1e-200 * np.sin(np.arange(60.0)),
+}
+"""Numbers that a float32 does not hold, or not apart."""
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_a_warning_where_float32_is_too_short(name, tmp_path):
+    frame = pd.DataFrame({name: WIDE[name], "plain": np.cos(np.arange(60.0)), "years": 2000.0 + np.arange(60) % 20})
+    model = pel.TabularMLPRegressor((4,), quality="fast", max_iter=1, random_state=0).fit(frame, np.arange(60.0))
+    for write in (export.onnx, export.c):
+        with pytest.warns(UserWarning, match=f"too few digits for the numbers of '{name}': .* numbers='float64'"):
+            write(model, tmp_path / "model")
+    wide = export.onnx(model, tmp_path / "model.onnx", numbers="float64")
+    answers = by_onnx(wide, export.inputs(model, frame, numbers="float64"))
+    close(answers["prediction"], expected(model, frame)["prediction"], 1e-5)
+
+
+@pytest.mark.parametrize("scaling", ["standard", "quantile", "robust"])
+def test_the_scale_says_what_is_too_short(scaling):
+    frame = pd.DataFrame({"seconds": WIDE["seconds"], "plain": np.cos(np.arange(60.0))})
+    model = pel.TabularMLPRegressor((4,), quality="fast", max_iter=1, scaling=scaling, random_state=0)
+    model.fit(frame, np.arange(60.0))
+    assert rounded_columns(model.preprocessor_.encoding) == ["seconds"]

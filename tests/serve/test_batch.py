@@ -82,6 +82,9 @@ WRONG = {
     "a list in a line": ("[1]\n", LINES, 422, "row 1: expected an object, got a list"),
     "a wrong value": (json.dumps(ROW | {"age": "x"}), LINES, 422, "column 'age', row 1"),
     "a long line": ("x" * 2_000_000, LINES, 400, "line 1 has more than"),
+    "a long row": (GOOD + "1," * 600_000, CSV, 400, "a row has more than 1,048,576 characters"),
+    "a row of many lines": (GOOD + '"\n",' * 300_000, CSV, 400, "a row has more than 1,048,576 characters"),
+    "many names": (",".join(map(str, range(150_000))) + ",1\n", CSV, 422, "column '1' is there twice"),
     "another type": ("a", {"content-type": "application/json"}, 415, "expected text/csv"),
     "no type": ("a", {}, 415, "expected text/csv"),
 }

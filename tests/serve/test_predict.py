@@ -1,6 +1,7 @@
 """POST /predict: rows in three forms, answered as the model itself would; everything else is refused, and said why."""
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,42 @@ def test_bodies_that_are_refused(case):
         assert answer.json()["error"]["message"]
         assert len(answer.content) < 2_000
         assert c.post("/predict", json=ROW).status_code == 200  # it goes on
+
+
+def test_half_a_character_in_a_name():
+    """JSON can write what UTF-8 has not."""
+    body = json.dumps(ROW | {"NAME": 1}).encode().replace(b"NAME", b"\\ud800")
+    with client("table classes") as c:
+        error = fault(c.post("/predict", content=body), 422)
+    assert error["column"] == "\\ud800"
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+def test_an_answer_that_is_no_number_is_refused():
+    """Within the limits of the network's precision, but not of what it makes of it."""
+    row = {"x0": 3e38, "x1": -3e38}
+    with client("model") as c:
+        error = fault(c.post("/predict", json=[{"x0": 0.0, "x1": 0.0}, row]), 422)
+        assert (error["row"], "the model's prediction is no finite number" in error["message"]) == (2, True)
+        lines = f"{json.dumps({'x0': 0.0, 'x1': 0.0})}\n{json.dumps(row)}\n".encode()
+        answer = c.post("/predict/batch", content=lines, headers={"content-type": "application/x-ndjson"})
+    assert fault(answer, 422)["row"] == 2
+
+
+def test_the_room_for_bodies(monkeypatch):
+    """All bodies together take no more than so many whole ones; afterwards there is room again."""
+    body = json.dumps(ROW).encode()
+    monkeypatch.setattr(sys.modules["pellucid.serve.application"], "BODIES", 1)
+    with client("table classes", body=len(body)) as c:
+        service = c.app.routes[0].endpoint.__self__
+        service.bodies.taken = 1  # by another request
+        assert "try again in a moment" in fault(c.post("/predict", content=body), 503)["message"]
+        assert service.bodies.taken == 1
+        service.bodies.taken = 0
+        assert c.post("/predict", content=body).status_code == 200
+        fault(c.post("/predict", content=body + b" "), 413)
+        fault(c.post("/predict", content=body[:-1]), 400)
+        assert service.bodies.taken == 0
 
 
 def test_the_limit_of_a_body():

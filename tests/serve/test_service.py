@@ -3,11 +3,13 @@
 import re
 import threading
 import time
+import warnings
 
 import numpy as np
 
+import pellucid as pel
 from pellucid.estimators.column_list import Column
-from pellucid.serve import Answers, application
+from pellucid.serve import Answers, ModelPredictor, application
 from pellucid.serve.rows import Wanted
 from tests.serve.served import ROW, TestClient, client, fault
 
@@ -34,6 +36,17 @@ def test_the_schema():
     assert row["required"] == list(columns)
     assert row["properties"]["age"]["type"] == ["number", "null"]
     assert row["additionalProperties"] is False
+
+
+def test_classes_without_probabilities():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    network = pel.MLPClassifier((3,), loss="hinge", max_iter=2, random_state=0, engine="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two epochs
+        network.fit(X, np.where(X[:, 0] > 0, "up", "down"))
+    with TestClient(application(ModelPredictor(network))) as c:
+        assert c.get("/schema").json()["answers"] == {"prediction": "class", "classes": ["down", "up"]}
+        assert c.post("/predict", json={"x0": 1, "x1": 2}).json() == {"prediction": network.predict([[1, 2]])[0]}
 
 
 def test_health_and_other_paths():

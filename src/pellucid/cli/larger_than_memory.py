@@ -81,8 +81,8 @@ def available_memory() -> float:
 
 def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
     """Split a table by a hash of its rows' places, and read some of those that train, and those that test."""
-    from pellucid.data.dataset import dataset
     from pellucid.data.dataset_stream import HELD, checking_part
+    from pellucid.data.door import dataset
     from pellucid.data.parts import joined_parts
 
     if settings.column_of_split[1] is not None:
@@ -113,7 +113,7 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
 
 def streamed_frames(file: Path) -> Iterator[pl.DataFrame]:
     """The rows of a file in parts, of which few are in memory."""
-    from pellucid.data.dataset import dataset
+    from pellucid.data.door import dataset
 
     for part in dataset(str(file)).parts():
         yield _frame(part, ())

@@ -1,8 +1,11 @@
-"""Dataset: a table larger than memory, known by its columns, read again and again, in order or shuffled by a seed."""
+"""Dataset: a table larger than memory, known by its columns, read again and again, in order or shuffled by a seed.
+
+`pellucid.data.door` makes one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
-from pellucid.data.arrow_files import arrow_source
 from pellucid.data.background import ahead
-from pellucid.data.parts import Columns, Part, frame_of, joined_parts
+from pellucid.data.parts import Columns, Part, joined_parts
 from pellucid.data.pools import Cursor, Encoder, Pool, chosen_parts, pooled, shuffled, taken_in_turn
 from pellucid.data.samples import Samples
 from pellucid.data.shares import Share, count_chosen
-from pellucid.data.sources import BatchSource, FrameSource, LazySource, Source
+from pellucid.data.sources import Block, Source
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
 
@@ -215,22 +217,26 @@ class Dataset:
             in memory
         """
         blocks = list(enumerate(self.source.blocks))
-        chosen = blocks[:: max(1, -(-len(blocks) // PLACES))]
-        found: list[Part] = []
+        spread = blocks[:: max(1, -(-len(blocks) // PLACES))]
+        rows: list[Part] = []
         left = most
-        for place, (number, block) in enumerate(chosen):
-            wanted = -(-left // (len(chosen) - place))
-            if not wanted:
+        for place, (number, block) in enumerate(spread):
+            rows += self._first_rows(number, block, -(-left // (len(spread) - place)))
+            left = most - sum(map(len, rows))
+        for number, block in blocks if not rows else ():  # a small share may have none in these
+            rows = self._first_rows(number, block, most)
+            if rows:
                 break
-            with closing(chosen_parts(block, number, self.read, self.shares)) as parts:
-                for part in parts:
-                    found.append(part.take(slice(0, wanted)))
-                    wanted, left = wanted - len(found[-1]), left - len(found[-1])
-                    if wanted <= 0:
-                        break
-        if not found:
-            raise ShapeError("the data set is empty: it has columns, but no rows")
-        return joined_parts(found)
+        return joined_parts(rows)
+
+    def _first_rows(self, number: int, block: Block, most: int) -> list[Part]:
+        """At most so many rows of a block, from its beginning."""
+        rows: list[Part] = []
+        with closing(chosen_parts(block, number, self.read, self.shares)) as parts:
+            while most > 0 and (part := next(parts, None)) is not None:
+                rows.append(part.take(slice(0, most)))
+                most -= len(rows[-1])
+        return rows
 
     def gather(self, dtype: Any = np.float32) -> Samples:
         """All rows in memory, in order: for those that are few.
@@ -350,103 +356,3 @@ class Dataset:
             rows
         """
         return max(1, POOL // max(row_bytes, 1)) if self.buffer is None else self.buffer
-
-
-def dataset(
-    source: Any,
-    target: str | Sequence[str] | None = None,
-    *,
-    weight: str | None = None,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    buffer: int | None = None,
-) -> Dataset:
-    """A table that need not fit into memory, for `Model.fit` and the `fit` of estimators.
-
-    Parameters
-    ----------
-    source : path, list of paths, frame or batches
-        files (Parquet, Feather or Arrow, CSV, TSV) by a path, a folder, a glob such as "data/*.parquet", or a list; a
-        data set or table of pyarrow's, a lazy frame of polars, any data frame; or batches: a list, or an object whose
-        `__iter__` starts anew, of frames, arrays, or tuples (X, y) or (X, y, weights)
-    target : str, list of str or None
-        the column, or columns, to be predicted; None where there is none, or batches bring their own
-    weight : str | None
-        the column that says how much each row counts
-    columns : list of str or None
-        the features; None is all other columns
-    drop : list of str
-        columns that are not read
-    buffer : int | None
-        rows that are shuffled together; None is 32 MB of them. Up to three times so many are in memory
-
-    Returns
-    -------
-    Dataset
-        nothing has been read but names, and what files say of themselves
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"a": range(6), "b": range(6), "price": range(6)})
-    >>> data = dataset(table, target="price")
-    >>> data.columns, data.rows
-    (('a', 'b'), 6)
-    >>> [X.shape for X, y in data.batches(4, seed=0)]
-    [(4, 2), (2, 2)]
-    """
-    if buffer is not None:
-        check_whole(buffer=buffer)
-    if isinstance(source, Dataset):
-        raise TypeError("this is a Dataset already: give it as it is")
-    targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
-    origin = _source(source, targets)
-    named = Columns(tuple(columns or ()), targets, weight)
-    dropped = {*targets, *drop, *([] if weight is None else [weight])}
-    for what, names in (("target", targets), ("weight", [weight] if weight else []), ("columns", columns or ())):
-        absent = [name for name in names if name not in origin.names]
-        if absent:
-            more = f" and {len(origin.names) - LISTED} more" if len(origin.names) > LISTED else ""
-            raise ShapeError(
-                f"{what}={absent[0]!r} names a column that is not there: the columns are "
-                f"{', '.join(map(repr, origin.names[:LISTED]))}{more}"
-            )
-    if columns is None:
-        named = replace(named, features=tuple(name for name in origin.names if name not in dropped))
-    if not named.features:
-        raise ShapeError(f"no columns are left for the features beside {', '.join(map(repr, sorted(dropped)))}")
-    if not origin.blocks:
-        raise ShapeError("the data set is empty: it has columns, but no rows")
-    return Dataset(origin, named, buffer=buffer)
-
-
-def _source(source: Any, targets: tuple[str, ...]) -> Source:
-    if isinstance(source, str) or hasattr(source, "__fspath__") or _are_paths(source):
-        return arrow_source(source, targets)
-    if type(source).__module__.startswith("pyarrow") and hasattr(source, "get_fragments"):
-        return arrow_source(source)
-    frame = frame_of(source)
-    if frame is not None:
-        return FrameSource(frame)
-    import narwhals as nw
-
-    if isinstance(nw.from_native(source, pass_through=True), nw.LazyFrame):
-        if not hasattr(source, "collect_batches"):
-            raise TypeError(
-                f"of lazy frames those of polars from 1.34 on are read, got a {type(source).__module__} one"
-            )
-        return LazySource(source)
-    if not isinstance(source, Iterable) or isinstance(source, np.ndarray | dict):
-        raise TypeError(
-            f"a data set is made of files, a data set or table of pyarrow's, a frame, or batches, got a "
-            f"{type(source).__name__}; arrays X, y as one batch are [(X, y)]"
-        )
-    return BatchSource(source)
-
-
-def _are_paths(source: Any) -> bool:
-    return (
-        isinstance(source, list | tuple)
-        and bool(source)
-        and all(isinstance(one, str) or hasattr(one, "__fspath__") for one in source)
-    )

@@ -150,7 +150,13 @@ def pooled(samples: Iterator[Samples], size: int) -> Iterator[Samples]:
             for place, array in zip(_arrays(pool), _arrays(each), strict=True):
                 if not np.can_cast(array.dtype, place.dtype, "same_kind"):
                     raise ShapeError(f"a batch holds {array.dtype} where others hold {place.dtype}: give all the same")
-                place[filled : filled + count] = array[:count]
+                there = place[filled : filled + count]
+                there[:] = array[:count]
+                if array.dtype.kind in "iu" and array.dtype != place.dtype and np.any(there != array[:count]):
+                    raise ShapeError(
+                        f"a batch holds {array.dtype} where others hold {place.dtype}, which its numbers are too large "
+                        "for: give all the same"
+                    )
             filled += count
             each = each.take(slice(count, None))
             if filled == size:

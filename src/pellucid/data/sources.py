@@ -68,7 +68,7 @@ def names_of(item: Any) -> tuple[str, ...]:
     X = item[0] if isinstance(item, tuple) else item
     frame = frame_of(X)
     if frame is not None:
-        return tuple(map(str, frame.columns))
+        return text_names(frame.columns)
     if np.ndim(X) != 2:
         raise ShapeError(
             f"a batch is a data frame, an array (n, features), or a tuple (X, y) or (X, y, weights), got a "
@@ -76,6 +76,24 @@ def names_of(item: Any) -> tuple[str, ...]:
         )
     return tuple(f"x{place}" for place in range(np.shape(X)[1]))
 
+
+def text_names(names: Sequence[Any]) -> tuple[str, ...]:
+    """The names of the columns of a frame, which are texts."""
+    strange = next((name for name in names if not isinstance(name, str)), None)
+    if strange is not None:
+        raise ShapeError(
+            f"the columns of a frame are named by texts, got {strange!r}: frame.columns = frame.columns.astype(str)"
+        )
+    return tuple(names)
+
+
+def arrays_of(item: Any) -> int:
+    """How many a batch holds: rows, and with them a target, and weights."""
+    return sum(one is not None for one in item) if isinstance(item, tuple) else 1
+
+
+BATCHES = {1: "rows alone", 2: "a tuple (X, y)", 3: "a tuple (X, y, weights)"}
+"""What batches are called in messages, by how much they hold."""
 
 # a frame in memory
 
@@ -101,7 +119,7 @@ class FrameSource:
     ways, named, has_target = WAYS, True, False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        self.names = tuple(map(str, frame.columns))
+        self.names = text_names(frame.columns)
         starts = range(0, len(frame), BLOCK)
         self.blocks = [FrameBlock(frame, start, min(BLOCK, len(frame) - start)) for start in starts]
         self.identity = f"a frame of {len(frame)} rows"
@@ -149,6 +167,7 @@ class BatchBlock:
 
     items: Iterable[Any]
     names: tuple[str, ...]
+    arrays: int  # of a batch: 1 for rows alone, 2 with a target, 3 with weights
     rows: int | None = None
 
     def read(self, columns: Columns, number: int) -> Iterator[Part]:
@@ -159,6 +178,11 @@ class BatchBlock:
                 raise ShapeError(
                     f"{where} has the columns {', '.join(names_of(item)[:20])}, the first one had "
                     f"{', '.join(self.names[:20])}: all batches have the same columns"
+                )
+            if arrays_of(item) != self.arrays:
+                raise ShapeError(
+                    f"{where} is {BATCHES[arrays_of(item)]}, the first one was {BATCHES[self.arrays]}: all batches "
+                    "have the same"
                 )
             part = part_of(item, columns, where, number, first)
             first += len(part)
@@ -188,10 +212,11 @@ class BatchSource:
         self.named = frame_of(first[0] if isinstance(first, tuple) else first) is not None
         self.has_target = isinstance(first, tuple) and len(first) > 1
         self.ways = WAYS if isinstance(items, list) else 1
+        arrays = arrays_of(first)
         self.blocks: list[BatchBlock] = (
-            [BatchBlock([item], self.names, _rows_of(item)) for item in items]
+            [BatchBlock([item], self.names, arrays, _rows_of(item)) for item in items]
             if isinstance(items, list)
-            else [BatchBlock(items, self.names)]
+            else [BatchBlock(items, self.names, arrays)]
         )
         self.identity = "batches from outside"
 

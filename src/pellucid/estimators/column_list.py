@@ -122,15 +122,17 @@ def rows_of(estimator: BaseEstimator | Model, columns: Sequence[Column], arrays:
     array([[0., 1.]])
     """
     count = len(next(iter(arrays.values())))
-    values = {column.name: arrays.get(column.name, np.full(count, None)) for column in columns}
+    absent = np.full(count, None)
+    values = {column.name: arrays.get(column.name, absent) for column in columns}
     named = hasattr(estimator, "feature_names_in_")
     if isinstance(estimator, BaseTabularMLP):
         texts = [array.dtype == object for array in values.values()]
         return Table(list(values), list(values.values()), texts, named, [False] * len(values))
     if named:
         return pd.DataFrame(values)
-    kind = np.float64 if all(column.kind == NUMERIC for column in columns) else object
-    return np.column_stack([array.astype(kind) for array in values.values()])
+    if all(column.kind == NUMERIC for column in columns):
+        return np.concatenate(list(values.values()), dtype=np.float64).reshape(len(values), count).T
+    return np.column_stack([array.astype(object) for array in values.values()])
 
 
 def example_arrays(columns: Iterable[Column], rows: int = 1) -> dict[str, Array]:

@@ -14,7 +14,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pellucid.data.dataset import Dataset, dataset
+from pellucid.data.dataset import Dataset
+from pellucid.data.door import dataset
 from pellucid.data.types import Array, ArrayLike, Matrix, Tree
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.inputs import checked_weights, must_be_finite

@@ -12,6 +12,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -128,13 +129,19 @@ class Writer:
             case np.random.RandomState() | np.random.Generator():
                 return None
         if CLASSES.get(name) is type(value):
-            attributes = {key: one for key, one in vars(value).items() if key not in CALLBACKS}
-            state = {key: self.write(one, f"{where}.{key}") for key, one in attributes.items()}
+            state = {key: self.write(one, f"{where}.{key}") for key, one in _attributes(value).items()}
             return {"object": name, "state": state}
         try:
             return {"record": describe(value)}
         except ConfigError as error:
             raise StorageError(f"{where} is {value!r:.100}, which cannot be stored: {error}") from error
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    """What is stored of an object: of a record its fields, and nothing that was computed from them and kept."""
+    if is_dataclass(value):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    return {key: one for key, one in vars(value).items() if key not in CALLBACKS}
 
 
 class Reader:

@@ -45,6 +45,9 @@ typedef struct {{
 #include <string.h>
 """
 
+OWN_MACROS = ("COLUMNS", "OUTPUTS", "CLASSES", "DECLARED", "HEADER")
+"""What the file defines, behind its name."""
+
 CODE = """
 /* The place of a text among sorted ones, from 1; 0 where it is none of them, or NULL. */
 static int {name}_code(const char *text, const char *const *categories, int count) {{
@@ -62,7 +65,8 @@ static int {name}_code(const char *text, const char *const *categories, int coun
 
 def source(program: Program, version: str, name: str, file: str) -> str:
     """The text of the file; `name` begins the names in it, `file` is what it is called."""
-    fields = identifiers(column.name for column in program.columns)
+    own = [f"{name.upper()}_{word}" for word in OWN_MACROS]
+    fields = identifiers((column.name for column in program.columns), own)
     inputs = [
         _input(program, i, column, field) for i, (column, field) in enumerate(zip(program.columns, fields, strict=True))
     ]
@@ -99,8 +103,9 @@ def source(program: Program, version: str, name: str, file: str) -> str:
     ]
     if program.classes is not None:
         parts.append(_texts(f"{name}_classes", [str(one) for one in program.classes], static=False))
-    categories = [(c, f) for c, f in zip(program.columns, fields, strict=True) if c.kind is Kind.CATEGORY]
-    parts += [_texts(f"{name}_categories_{field}", list(column.categories)) for column, field in categories]
+    numbered = enumerate(zip(program.columns, fields, strict=True))
+    categories = [(i, column, field) for i, (column, field) in numbered if column.kind is Kind.CATEGORY]
+    parts += [_texts(f"{name}_categories_{field}", list(column.categories)) for _, column, field in categories]
     for (key, value), scope in zip(constants.items(), body.constants.scopes.values(), strict=True):
         parts += [f"/* {comment(scope or 'together')}: {' x '.join(map(str, value.shape))} */", array(key, value)]
     if categories:
@@ -108,8 +113,8 @@ def source(program: Program, version: str, name: str, file: str) -> str:
     for helper, type_ in sorted(body.helpers):
         parts.append(HELPERS[helper].format(T=type_, f="f" * (type_ == "float"), p=f"{name}_"))
     codes = [
-        f"const int code_{field} = {name}_code(row->{field}, {name}_categories_{field}, {len(column.categories)});"
-        for column, field in categories
+        f"const int code{i} = {name}_code(row->{field}, {name}_categories_{field}, {len(column.categories)});"
+        for i, column, field in categories
     ]
     text_ = " ".join([*codes, *lines])
     idle = [f"(void){word};" for word in ("row", "out") if not re.search(rf"\b{word}\b", text_)]
@@ -126,7 +131,7 @@ def _input(program: Program, i: int, column: Column, field: str) -> View:
     """Where a column is found."""
     type_, shape = c_type(program.graph.nodes[i].dtype), (1, column.width)
     if column.kind is Kind.CATEGORY:
-        return View(f"code_{field}", shape, type_, single=True)
+        return View(f"code{i}", shape, type_, single=True)  # without _: no name of the file is such
     return View(f"row->{field}", shape, type_, single=column.width == 1)
 
 

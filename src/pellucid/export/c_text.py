@@ -24,6 +24,26 @@ KEYWORDS = frozenset(
 )
 
 
+LATER_KEYWORDS = frozenset(
+    (
+        *("alignas", "alignof", "bool", "constexpr", "false", "nullptr", "static_assert", "thread_local", "true"),
+        *("typeof", "typeof_unqual"),
+    )
+)
+"""Of C23: a file is read by newer compilers, too."""
+
+MACROS = frozenset(
+    (
+        *("NULL", "NAN", "INFINITY", "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "FP_INFINITE", "FP_NAN", "FP_NORMAL"),
+        *("FP_SUBNORMAL", "FP_ZERO", "FP_FAST_FMA", "FP_FAST_FMAF", "FP_FAST_FMAL", "FP_ILOGB0", "FP_ILOGBNAN"),
+        *("MATH_ERRNO", "MATH_ERREXCEPT", "math_errhandling", "MAXFLOAT", "M_E", "M_LOG2E", "M_LOG10E", "M_LN2"),
+        *("M_LN10", "M_PI", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2"),
+        *("errno", "stdin", "stdout", "stderr", "EOF", "linux", "unix", "i386"),
+    )
+)
+"""Words that headers, and some compilers, put something else in the place of."""
+
+
 def c_type(dtype: Any) -> str:
     """float, double, or int for whole numbers and truth values."""
     return TYPES.get(np.dtype(dtype).str[1:], "int")
@@ -82,19 +102,19 @@ def comment(value: str) -> str:
     return re.sub(r"[\r\n]+", " ", value).replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 
 
-def identifiers(names: Iterable[str]) -> list[str]:
-    """A name of C for each, all different.
+def identifiers(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """A name of C for each, all different, and none of those that are `taken`.
 
     >>> identifiers(["age", "hours/week", "2nd", "int", "age "])
     ['age', 'hours_week', 'x2nd', 'int_', 'age_']
     """
-    taken: set[str] = set()
-    found = []
+    used = KEYWORDS | LATER_KEYWORDS | MACROS | set(taken)
+    words = []
     for name in names:
         word = re.sub(r"[^0-9A-Za-z_]", "_", name) or "x"
         word = f"x{word}" if word[0].isdigit() or word[0] == "_" else word
-        while word in taken or word in KEYWORDS:
+        while word in used:
             word += "_"
-        taken.add(word)
-        found.append(word)
-    return found
+        used |= {word}
+        words.append(word)
+    return words

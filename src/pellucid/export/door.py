@@ -24,7 +24,8 @@ from pellucid.export.c_file import source
 from pellucid.export.columns import ROWS, table_inputs
 from pellucid.export.json_file import document
 from pellucid.export.numpy_script import script
-from pellucid.export.program import program_of
+from pellucid.export.precision import warn_of_rounding
+from pellucid.export.program import Program, program_of
 from pellucid.whole_files import write_atomically
 
 PathLike = str | os.PathLike[str]
@@ -35,6 +36,14 @@ FLOATS = one_of("float32", "float64", words="'float32' or 'float64'")
 def _written(path: PathLike, content: bytes) -> Path:
     write_atomically(path, content)
     return Path(path)
+
+
+def _narrow_program(model: Exportable, numbers: str, rows: int | None = None) -> Program:
+    """A network that computes in float32; a warning where its inputs need more."""
+    program = program_of(model, rows=rows, network=np.float32, numbers=np.dtype(numbers))
+    if numbers == "float32":
+        warn_of_rounding(model)
+    return program
 
 
 def onnx(model: Exportable, path: PathLike, *, numbers: str = "float32") -> Path:
@@ -75,7 +84,7 @@ def onnx(model: Exportable, path: PathLike, *, numbers: str = "float32") -> Path
         raise ExportError(
             f"ONNX files are written by the package onnx ({error}): pip install 'pellucid[onnx]'"
         ) from error
-    program = program_of(model, network=np.float32, numbers=np.dtype(numbers))
+    program = _narrow_program(model, numbers)
     return _written(path, model_proto(program, __version__).SerializeToString())
 
 
@@ -117,7 +126,7 @@ def c(model: Exportable, path: PathLike, *, numbers: str = "float32", name: str 
     if name is not None and not (name.isascii() and name.isidentifier()):
         raise ExportError(f"name is a name of C, letters, digits and _, got {name!r}: try {word!r}")
     word = word if word[:1].isalpha() else f"model{word}"
-    program = program_of(model, rows=1, network=np.float32, numbers=np.dtype(numbers))
+    program = _narrow_program(model, numbers, rows=1)
     return _written(path, source(program, __version__, word, Path(path).name).encode())
 
 

@@ -137,6 +137,8 @@ def model_proto(program: Program, version: str) -> Any:
     """The ONNX model."""
     graph = program.graph
     names = _output_names(program)
+    if any(not column.name for column in program.columns):
+        raise ExportError("a column has an empty name, and inputs of ONNX have none: rename it, and fit anew")
     write = Writer(graph, {column.name for column in program.columns} | set(names))
     inputs, values = [], dict[int, str]()
     for i, column in enumerate(program.columns):

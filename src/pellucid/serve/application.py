@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pellucid.engine.native.processors import usable
 from pellucid.serve.batches import media_of, predict_batch
-from pellucid.serve.bodies import spooled_body, whole_body
+from pellucid.serve.bodies import Room, spooled_body, whole_body
 from pellucid.serve.faults import BAD_REQUEST, WRONG_VALUES, RequestFault
 from pellucid.serve.metrics import Metrics
 from pellucid.serve.predictor import Predictor
@@ -32,6 +32,9 @@ log = logging.getLogger("pellucid.serve")
 
 PIECE = 2**16
 """Bytes of an answer that are sent at once."""
+
+BODIES, BATCHES = 32, 4
+"""Whole bodies of /predict and of /predict/batch that there is room for at once."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class Service:
         self.metrics = Metrics({"file": str(about.get("path", "")), "made_by": made_by})
         self.ready = False
         self.limiter: CapacityLimiter | None = None
+        self.bodies, self.batches = Room(limits.body, BODIES), Room(limits.batch, BATCHES)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -129,13 +133,14 @@ class Service:
     async def predict(self, request: Request) -> Response:
         """A row, rows, or columns."""
         interval = _interval(request, self.predictor)
-        body = await whole_body(request, self.limits.body)
+        with self.bodies.share() as share:
+            body = await whole_body(request, share)
 
-        def work() -> tuple[Any, int]:
-            rows = read_rows(body, self.predictor.wanted)
-            return self.predictor.answers(rows.columns, interval).plain(rows.form), rows.number
+            def work() -> tuple[Any, int]:
+                rows = read_rows(body, self.predictor.wanted)
+                return self.predictor.answers(rows.columns, interval).checked().plain(rows.form), rows.number
 
-        answer, count = await self._in_thread(work)
+            answer, count = await self._in_thread(work)
         self.metrics.rows.labels("/predict").inc(count)
         return JSONResponse(answer)
 
@@ -143,11 +148,12 @@ class Service:
         """A CSV or JSON lines of any length."""
         interval = _interval(request, self.predictor)
         media = media_of(request.headers.get("content-type", ""))
-        body = await spooled_body(request, self.limits.batch)
-        try:
-            answers, count = await self._in_thread(partial(predict_batch, body, media, self.predictor, interval))
-        finally:
-            body.close()
+        with self.batches.share() as share:
+            body = await spooled_body(request, share)
+            try:
+                answers, count = await self._in_thread(partial(predict_batch, body, media, self.predictor, interval))
+            finally:
+                body.close()
         self.metrics.rows.labels("/predict/batch").inc(count)
         return StreamingResponse(_pieces(answers), media_type=media)
 

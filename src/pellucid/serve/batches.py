@@ -18,7 +18,7 @@ PART = 2_000
 """Rows that are predicted at once."""
 
 LINE = 2**20
-"""Bytes of a line at most."""
+"""Bytes of a line, characters of a row of a CSV, at most."""
 
 CSV, LINES = "text/csv", "application/x-ndjson"
 MEDIA = {
@@ -55,7 +55,7 @@ def predict_batch(body: IO[bytes], media: str, predictor: Predictor, interval: f
     read, write = (_csv_parts, _csv_text) if media == CSV else (_line_parts, _line_text)
     try:
         for columns, count in read(body, predictor.wanted):
-            text = write(predictor.answers(columns, interval), first=rows == 0)
+            text = write(predictor.answers(columns, interval).checked(rows + 1), first=rows == 0)
             answers.write(text.encode())
             rows += count
         if not rows:
@@ -72,14 +72,15 @@ Parts = Iterator[tuple[dict[str, Any], int]]
 
 def _csv_parts(body: IO[bytes], wanted: Wanted) -> Parts:
     """Cells as they are: what they mean is the columns' affair, the same in every part."""
-    reader = csv.reader(io.TextIOWrapper(body, "utf-8-sig", newline=""), strict=True)
+    lines = CsvLines(io.TextIOWrapper(body, "utf-8-sig", newline=""))
+    reader = csv.reader(lines, strict=True)
     try:
         names = next(reader, None)
         if names is None:
             raise RequestFault(BAD_REQUEST, "the body is empty: expected a line of names, and rows below it")
         wanted.check_names(names, None)
         first = 1
-        while part := list(islice(_whole_rows(reader, names), PART)):
+        while part := list(islice(_whole_rows(reader, lines, names), PART)):
             cells = dict(zip(names, zip(*part, strict=True), strict=True))
             yield wanted.read(cells, first, texts=True), len(part)
             first += len(part)
@@ -89,8 +90,30 @@ def _csv_parts(body: IO[bytes], wanted: Wanted) -> Parts:
         raise RequestFault(BAD_REQUEST, f"the body is not a CSV: {error}, in line {reader.line_num}") from None
 
 
-def _whole_rows(reader: Any, names: list[str]) -> Iterator[list[str]]:
+class CsvLines:
+    """The lines of a CSV; a RequestFault for a row that goes on and on, over however many of them.
+
+    Parameters
+    ----------
+    text : IO[str]
+        the CSV
+    """
+
+    def __init__(self, text: IO[str]) -> None:
+        self.text, self.row = text, 0  # characters of the row that is being read
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self.text.readline(LINE + 1):
+            self.row += len(line)
+            if self.row > LINE:
+                raise RequestFault(BAD_REQUEST, f"a row has more than {LINE:,} characters: expected a row on each line")
+            yield line
+
+
+def _whole_rows(reader: Any, lines: CsvLines, names: list[str]) -> Iterator[list[str]]:
+    lines.row = 0
     for row in reader:
+        lines.row = 0
         if row and len(row) != len(names):
             raise RequestFault(
                 WRONG_VALUES,

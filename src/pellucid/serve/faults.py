@@ -6,7 +6,7 @@ from typing import Any
 
 from pellucid.errors import PellucidError
 
-BAD_REQUEST, TOO_LARGE, OTHER_MEDIA, WRONG_VALUES = 400, 413, 415, 422
+BAD_REQUEST, TOO_LARGE, OTHER_MEDIA, WRONG_VALUES, BUSY = 400, 413, 415, 422, 503
 
 
 class RequestFault(PellucidError):
@@ -17,8 +17,13 @@ class RequestFault(PellucidError):
         self.status, self.where = status, where
 
     def plain(self) -> dict[str, Any]:
-        """As the answer's JSON."""
-        return {"error": {"message": str(self), **self.where}}
+        """As the answer's JSON; halves of characters, which UTF-8 has not, are written out."""
+        parts = {"message": str(self), **self.where}
+        return {"error": {name: _encodable(part) if isinstance(part, str) else part for name, part in parts.items()}}
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def wrong_value(column: str, row: int, expected: str, value: Any) -> RequestFault:

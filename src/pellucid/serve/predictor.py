@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid.data.types import Array
 from pellucid.estimators.column_list import columns_of, example_arrays, optional_columns, rows_of
+from pellucid.serve.faults import WRONG_VALUES, RequestFault
 from pellucid.serve.rows import Form, Wanted
 from pellucid.train import Model
 
@@ -26,6 +27,19 @@ class Answers:
 
     prediction: Array
     parts: dict[str, dict[str, Array] | Array] = field(default_factory=dict)
+
+    def checked(self, first: int = 1) -> Answers:
+        """Itself, if all numbers are finite: JSON has no others. first: the number of the first row"""
+        for name, part in self._all():
+            for numbers in part.values() if isinstance(part, dict) else (part,):
+                if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+                    row = first + int(np.flatnonzero(~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1))[0])
+                    raise RequestFault(
+                        WRONG_VALUES,
+                        f"row {row}: the model's {name} is no finite number: are its values as they were in training?",
+                        row=row,
+                    )
+        return self
 
     def plain(self, form: Form) -> Any:
         """As JSON, in the form in which the rows came."""
@@ -99,14 +113,21 @@ class ModelPredictor:
     @cached_property
     def says(self) -> dict[str, Any]:
         """What answers hold."""
-        if self._classifies:
-            classes = np.asarray(self.model.classes_).tolist()
-            return {"prediction": "class", "classes": classes, "probabilities": list(map(str, classes))}
-        return {"prediction": "number", "interval": hasattr(self.model, "predict_interval")}
+        if self._classes is None:
+            return {"prediction": "number", "interval": hasattr(self.model, "predict_interval")}
+        likely = {"probabilities": list(map(str, self._classes.tolist()))} if self._likely else {}
+        return {"prediction": "class", "classes": self._classes.tolist(), **likely}
 
-    @property
-    def _classifies(self) -> bool:
-        return hasattr(self.model, "predict_proba") and hasattr(self.model, "classes_")
+    @cached_property
+    def _classes(self) -> Array | None:
+        """What is told apart, if something is."""
+        classes = getattr(self.model, "classes_", None)
+        return None if classes is None else np.asarray(classes)
+
+    @cached_property
+    def _likely(self) -> bool:
+        """Are there probabilities?"""
+        return hasattr(self.model, "predict_proba")
 
     def answers(self, columns: Mapping[str, Array], interval: float | None = None) -> Answers:
         """For rows by columns.
@@ -124,10 +145,10 @@ class ModelPredictor:
             one for each row
         """
         rows = rows_of(self.model, self.wanted.columns, columns)
-        if self._classifies:
+        if self._classes is not None and self._likely:
             probabilities = np.asarray(self.model.predict_proba(rows))
-            named = {str(name): probabilities[:, place] for place, name in enumerate(self.model.classes_)}
-            return Answers(self._decided(probabilities), {"probabilities": named})
+            named = {name: probabilities[:, place] for place, name in enumerate(self.says["probabilities"])}
+            return Answers(self._decided(probabilities, self._classes), {"probabilities": named})
         prediction = np.asarray(self.model.predict(rows))
         if prediction.ndim == 2 and prediction.shape[1] == 1:
             prediction = prediction[:, 0]
@@ -148,8 +169,8 @@ class ModelPredictor:
             == 2
         )
 
-    def _decided(self, probabilities: Array) -> Array:
+    def _decided(self, probabilities: Array, classes: Array) -> Array:
         """The class of each row, (n,); zeros and ones of several labels, (n, labels)."""
         if self._labels:
             return (probabilities > 0.5).astype(int)
-        return np.asarray(self.model.classes_[np.argmax(probabilities, axis=1)])
+        return np.asarray(classes[np.argmax(probabilities, axis=1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, NoReturn
@@ -41,8 +42,8 @@ class Wanted(NamedTuple):
 
     def check_names(self, names: Mapping[str, Any] | Sequence[str], row: int | None) -> None:
         """All columns, and no others; those that were empty in fit need not be there."""
-        if len(set(names)) != len(names):
-            twice = next(name for name in names if list(names).count(name) > 1)
+        if len(set(names)) != len(names):  # counted in one pass: there may be millions of them
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise RequestFault(WRONG_VALUES, f"column {twice[:80]!r} is there twice", column=twice[:80])
         place = "" if row is None else f"row {row}: "
         for column in self.columns:

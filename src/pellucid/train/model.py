@@ -13,7 +13,8 @@ import numpy as np
 
 from pellucid.amounts import FROM_0, WHOLE, check_whole, one_of, or_none
 from pellucid.data import chunks
-from pellucid.data.dataset import Dataset, dataset
+from pellucid.data.dataset import Dataset
+from pellucid.data.door import dataset
 from pellucid.data.inputs import all_finite
 from pellucid.data.preparation import check_features, training_data
 from pellucid.data.rows import Rows, rows_of, warn_if_one_class

@@ -14,6 +14,7 @@ from pellucid import nn
 from pellucid.data.samples import Samples, joined
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array
+from pellucid.estimators.number_target import NumberTarget
 from pellucid.estimators.tables.columns import Table
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.target import Target
@@ -128,7 +129,7 @@ def held_out(target: Target, folds: Sequence[tuple[Samples, Samples]], designs: 
         target,
         everything,
         places,
-        constant=each_cost(target, np.concatenate(constants), everything.target),
+        constant=_constant_costs(target, everything, np.concatenate(constants)),
         linear=best_costs(target, everything, np.concatenate(lines)),
         constant_in_training=float(
             np.average(each_cost(target, everywhere, training.target, smoothed=True), weights=training.weights)
@@ -146,6 +147,19 @@ def _constant_scores(target: Target, rows: Samples) -> Array:
     """The best answer that is the same for all rows.   -> (1, outputs)"""
     some = rows.take(evenly(len(rows), MOST_ROWS))
     return linear_scores(target, some, np.zeros((len(some), 1)), np.zeros((1, 1)))
+
+
+def _constant_costs(target: Target, held: Samples, constants: Array) -> Array:
+    """What constant answers cost on each row.
+
+    Standardised numbers have another one, 0: the mean of all rows that the units were learned from, held out or not. A
+    network says so before it has learned anything, so it has to beat the cheaper of both.
+    """
+    costs = each_cost(target, constants, held.target)
+    if not isinstance(target, NumberTarget) or target.units is None:
+        return costs
+    zero = each_cost(target, np.zeros_like(constants), held.target)
+    return min((costs, zero), key=lambda each: float(np.average(each, weights=held.weights)))
 
 
 def best_costs(target: Target, held: Samples, scores: Array) -> Array:

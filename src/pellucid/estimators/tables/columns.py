@@ -182,7 +182,7 @@ def tokens(name: str, column: Array) -> Array:
         values, places = np.unique(column, return_inverse=True)
         return np.array([*map(_token, values), None], object)[:-1][places]
     if are_texts(column):
-        words = column.astype(object)  # a copy
+        words = column.astype(object)
         words[pd.isna(column)] = None
         return words
     texts: dict[tuple[type, object], str | None] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_
 
 SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
 """How far columns may reach: squares of less or more are no usual float64."""
+
+FEW = 256
+"""Rows up to which a dictionary is quicker than an index made for many."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ class Encoding:
         """Numbers imputed, marks, one-hot columns.   -> (n, numbers + ...)"""
         if self.encoder is None:
             return self.filled(numbers, None)
-        hot = [one_hot(values[name], self.layout.categories[name]) for name in self.layout.one_hot]
-        return self.filled(numbers, np.column_stack(hot))
+        hot = [one_hot(self._places[name], values[name]) for name in self.layout.one_hot]
+        return self.filled(numbers, np.concatenate(hot, axis=1))
 
     def filled(self, numbers: Array, hot: Array | None) -> Array:
         """The same of numbers with NaN and of one-hot columns, in plain NumPy: it can be recorded."""
@@ -72,8 +76,14 @@ class Encoding:
         """Codes from 1 of the columns of many categories; 0 is unknown or missing.   -> (n, such columns)"""
         if self.coder is None:
             return np.empty((len(next(iter(values.values()))), 0))
-        layout = self.layout
-        return np.column_stack([places(values[name], layout.categories[name]) + 1.0 for name in layout.embedded])
+        return np.column_stack(
+            [category_codes(self._places[name], values[name]) + 1.0 for name in self.layout.embedded]
+        )
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """The place of each category, by column: a look at a dictionary, where scikit-learn's encoders check anew."""
+        return {name: {one: i for i, one in enumerate(all_)} for name, all_ in self.layout.categories.items()}
 
     def typical_row(self) -> dict[str, Any]:
         """A value for each column that is not empty: the median, the first category, the first date."""
@@ -168,18 +178,20 @@ def _fitted(
     return encoder.fit(np.array([[one[0] for one in categories]], object))
 
 
-def places(column: Array, categories: list[str]) -> Array:
-    """Which category each text is; -1 for others, and for missing ones.   -> (n,)"""
-    return np.asarray(pd.Index(categories, dtype=object).get_indexer(column))
+def category_codes(places: dict[str, int], texts: Array) -> Array:
+    """The place of each text; -1 for None and for texts that are none of them.   (n,) -> (n,)
 
-
-def one_hot(column: Array, categories: list[str]) -> Array:
-    """A column for each category: 1 where it is the one.   -> (n, categories)
-
-    >>> one_hot(np.array(["b", None, "a"], object), ["a", "b"]).tolist()
-    [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
+    >>> category_codes({"a": 0, "b": 1}, np.array(["b", None, "c", "a"], object)).tolist()
+    [1, -1, -1, 0]
     """
-    return np.vstack([np.eye(len(categories)), np.zeros(len(categories))])[places(column, categories)]
+    if len(texts) <= FEW:
+        return np.fromiter((places.get(text, -1) for text in texts), np.int64, len(texts))
+    return np.asarray(pd.Index(list(places), dtype=object).get_indexer(texts))
+
+
+def one_hot(places: dict[str, int], texts: Array) -> Array:
+    """A column for each category, 1 where it is; none for what is unknown.   (n,) -> (n, categories)"""
+    return np.asarray(category_codes(places, texts)[:, None] == np.arange(len(places)), np.float64)
 
 
 def paired(hot: Array, sizes: list[int]) -> Array:

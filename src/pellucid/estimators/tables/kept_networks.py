@@ -17,6 +17,7 @@ from pellucid.data.samples import Samples
 from pellucid.errors import CheckpointError
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.recipe import Recipe
+from pellucid.estimators.tables.common_epoch import Trial
 from pellucid.train import Checkpoint
 from pellucid.train.files.container import MAPPING, entry, read, write
 from pellucid.train.files.records import described_or_text
@@ -34,7 +35,7 @@ class KeptNetworks:
 
     folder: Path
 
-    def fitted(self, name: str, task: str, recipe: Recipe, train: Callable[[Recipe], Fitted]) -> Fitted:
+    def trial(self, name: str, task: str, recipe: Recipe, train: Callable[[Recipe], Trial]) -> Trial:
         """The network of this name, if it is there; else it is trained, and kept if nothing ended it early.
 
         task: what it is trained for (see `task_of`); a network of another task is an error
@@ -43,7 +44,7 @@ class KeptNetworks:
         if done.exists():
             return _read(done, task)
         checkpoint = Checkpoint(half_done, seconds=SECONDS)
-        fitted = train(
+        trial = train(
             replace(
                 recipe,
                 callbacks=[*recipe.callbacks, checkpoint],
@@ -51,12 +52,11 @@ class KeptNetworks:
                 resume=half_done if half_done.exists() else None,
             )
         )
-        ending = fitted.model.history.ending
+        ending = trial.network.model.history.ending
         if ending is None or ending.kind not in (EndingKind.INTERRUPTED, EndingKind.TIME):
-            fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
-            _write(done, task, fitted)
+            _write(done, task, trial)
             half_done.unlink(missing_ok=True)
-        return fitted
+        return trial
 
 
 def task_of(recipe: Recipe, rows: Samples, held: Samples | None, seed: int) -> str:
@@ -72,15 +72,16 @@ def task_of(recipe: Recipe, rows: Samples, held: Samples | None, seed: int) -> s
     return digest.hexdigest()
 
 
-def _write(path: Path, task: str, fitted: Fitted) -> None:
+def _write(path: Path, task: str, trial: Trial) -> None:
     from pellucid.estimators.storage import Writer
 
     writer = Writer()
-    network = writer.write(fitted, "the network")
-    write(path, writer.arrays, {"task": task, "network": network}, KIND)
+    network = writer.write(trial.network, "the network")
+    candidates = writer.write(trial.candidates, "its epochs")
+    write(path, writer.arrays, {"task": task, "network": network, "candidates": candidates}, KIND)
 
 
-def _read(path: Path, task: str) -> Fitted:
+def _read(path: Path, task: str) -> Trial:
     from pellucid.estimators.storage import Reader
     from pellucid.estimators.stored_classes import CLASSES
 
@@ -89,7 +90,8 @@ def _read(path: Path, task: str) -> Fitted:
         raise CheckpointError(
             f"{path} is a network of another fit (other rows, parameters or seed): give an empty folder as checkpoint"
         )
-    fitted: Any = Reader(arrays, {}, path, CLASSES).read(entry(data, "network", MAPPING, path))
+    reader = Reader(arrays, {}, path, CLASSES)
+    fitted: Any = reader.read(entry(data, "network", MAPPING, path))
     if not isinstance(fitted, Fitted):
         raise CheckpointError(f"{path} is to hold a network, got a {type(fitted).__name__}")
-    return fitted
+    return Trial(fitted, reader.read(data.get("candidates")))

@@ -31,7 +31,7 @@ from pellucid.estimators.mlp_parameters import (
 from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
-from pellucid.estimators.tables.step_rule import step_rule
+from pellucid.estimators.tables.step_rule import peak_of, step_rule
 from pellucid.estimators.target import Target
 from pellucid.nn.losses.loss import Own
 from pellucid.train import METRICS, Callback, Metric, Run
@@ -87,7 +87,12 @@ class TableParameters(Parameters):
         condition=an((str, optim.Schedule), "a schedule of pellucid.optim, or its name"),
         doc='of the learning rate; "auto" is one cycle of `optim.CosLog`',
     )
-    max_iter: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="epochs")
+    max_iter: int | str = parameter(
+        default="auto",
+        condition=WHOLE_OR_AUTO,
+        doc='epochs; "auto" is 8 to 64 by the number of rows, and twice as many where the first networks are best near '
+        "their end",
+    )
     batch_size: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="rows of a step")
     dropout: float | Sequence[float] = parameter(default=0.0, same=MoreParameters)
     norm: str | nn.Layer | None = parameter(default=None, same=MoreParameters)
@@ -389,9 +394,12 @@ def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, 
         "numbers": tuple(view.name for view in views_of(parameters, rows)),
         "folds": folds_of(parameters, rows),
     }
+    rule = step_rule(parameters.optimizer, parameters.schedule, parameters.learning_rate_init, taste.rate)
     auto = {
         "activation": taste.activation,
-        "learning_rate_init": taste.rate,
+        "learning_rate_init": peak_of(rule),
+        "optimizer": rule,
+        "schedule": rule.lr,
         "max_iter": auto_epochs(rows, quality.epochs),
         "batch_size": auto_batch(rows),
     }

@@ -41,6 +41,16 @@ def step_rule(rule: str | optim.Rule, schedule: str | optim.Schedule, rate: floa
     return replace(record, lr=look_up("schedule", schedule, SCHEDULES)(peak))
 
 
+def peak_of(rule: optim.Rule) -> float | str:
+    """The peak of its learning rate, where its schedule tells; else "auto".
+
+    >>> peak_of(step_rule("auto", "auto", "auto", usual=0.04))
+    0.04
+    """
+    first = getattr(rule.lr, fields(rule.lr)[0].name) if isinstance(rule.lr, optim.Schedule) else rule.lr
+    return float(first) if isinstance(first, int | float) else "auto"
+
+
 def _rate(rule: optim.Rule) -> float:
     assert not isinstance(rule.lr, optim.Schedule)
     return float(rule.lr)

@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from pellucid.data.dataset import Dataset, dataset
+from pellucid.data.dataset import Dataset
 from pellucid.data.dataset_stream import checking_part, held_out
+from pellucid.data.door import dataset
 from pellucid.data.parts import Part
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike
