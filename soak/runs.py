@@ -22,6 +22,9 @@ from soak.samples import same_bits
 KILLS = 5
 """Of one run, unless it is over sooner."""
 
+SECONDS = 1.0
+"""In which it is killed, once so many networks are there."""
+
 ROWS = 300
 OPTIONS = ("--target", "price", "--epochs", "8", "--folds", "3", "--layers", "32,32", "--no-report", "--quiet")
 
@@ -52,32 +55,40 @@ def started(table: Path, folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def trained(table: Path, folder: Path) -> float:
-    """A run to its end; the seconds that it took."""
-    begin = time.monotonic()
+def trained(table: Path, folder: Path) -> None:
+    """A run to its end."""
     process = started(table, folder)
     _, said = process.communicate()
     if process.returncode:
         raise RuntimeError(f"the command ended with {process.returncode}: {said.strip()[-400:]}")
-    return time.monotonic() - begin
 
 
-def killed(table: Path, folder: Path, dice: random.Random, seconds: float) -> tuple[int, int]:
+def killed(table: Path, folder: Path, dice: random.Random) -> tuple[int, int]:
     """A run that is killed again and again, then completed; kills, and networks that were not trained again."""
-    kills, networks = 0, 0
+    kills = 0
     for _ in range(KILLS):
         process = started(table, folder)
+        wanted = networks_of(folder) + dice.randint(0, 3)
+        while process.poll() is None and not (folder / "state.json").exists():
+            time.sleep(0.01)
+        while process.poll() is None and networks_of(folder) < wanted and not (folder / "model.pel").exists():
+            time.sleep(0.01)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(dice.uniform(0.2, 1.0) * seconds)
+            process.wait(dice.random() * SECONDS)
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
         process.communicate()
         if process.returncode != -signal.SIGKILL:
             break
         kills += 1
-        networks = max(networks, len(list(folder.glob("networks/*.pel"))))
+    networks = networks_of(folder)
     trained(table, folder)
     return kills, networks
+
+
+def networks_of(folder: Path) -> int:
+    """How many are trained."""
+    return len(list(folder.glob("networks/*.pel")))
 
 
 def contents(folder: Path) -> tuple[dict[str, Any], Any]:
@@ -92,12 +103,12 @@ def run(cases: range, seed: int, advance: Callable[[], None]) -> Iterable[Figure
     with tempfile.TemporaryDirectory() as name:
         table, whole = Path(name) / "houses.csv", Path(name) / "whole"
         write_table(table)
-        seconds = trained(table, whole)
+        trained(table, whole)
         arrays, scores = contents(whole)
         for case in cases:
             folder = Path(name) / f"run{case}"
             try:
-                more_kills, more_networks = killed(table, folder, random.Random(f"{seed} {case}"), seconds)
+                more_kills, more_networks = killed(table, folder, random.Random(f"{seed} {case}"))
                 kills, networks = kills + more_kills, networks + more_networks
                 other_arrays, other_scores = contents(folder)
                 if list(arrays) != list(other_arrays):

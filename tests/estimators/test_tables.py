@@ -403,3 +403,20 @@ def test_column_called_like_a_part_of_a_date_keeps_its_missing_mark() -> None:
 def test_huge_outliers_end_at_the_limit() -> None:
     scaler = SmoothRobustScaler().fit(few.X)
     assert np.array_equal(scaler.transform(np.array([[1e300, -1e300, 1e160, 1e20]])), [[3.0, -3.0, 3.0, 3.0]])
+
+
+def test_scales_of_many_rows_come_from_some(monkeypatch):
+    """A column that is missing in all rows that are drawn brings one where it is not; rows are made in parts."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(3, 2, 5000), "rare": np.nan, "word": rng.choice(["a", "b", "c"], 5000)})
+    frame.loc[4321, "rare"] = 7.0
+    frame.loc[10, "word"] = "once"
+    whole = TablePreprocessor().fit(frame)
+    monkeypatch.setattr("pellucid.estimators.tables.table_sample.ROWS", 1000)
+    monkeypatch.setattr("pellucid.estimators.tables.preprocessor.PART", 300)
+    some = TablePreprocessor()
+    matrix = some.fit_transform(frame)
+    assert some.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+    np.testing.assert_allclose(matrix, whole.transform(frame), atol=0.15)
+    np.testing.assert_array_equal(matrix, some.transform(frame))
+    assert not np.array_equal(matrix, whole.transform(frame))  # it was not learned from all

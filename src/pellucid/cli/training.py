@@ -58,8 +58,6 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
             _save(estimator, folder)
             stage = run_folder.TRAINED if stop.signal is None else run_folder.INTERRUPTED
             folder.reach(stage, notes=notes, seconds=time.perf_counter() - begin)
-            if stage == run_folder.TRAINED:
-                shutil.rmtree(folder[run_folder.NETWORKS], ignore_errors=True)
         outcome = written(estimator, table, folder, screen, notes)
         if stop.signal is not None:
             raise KeyboardInterrupt
@@ -70,6 +68,7 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         there = "the best model so far is in" if folder[run_folder.MODEL].exists() else "there is no model yet in"
         words = f"{there} {folder.path}; pellucid train --resume {folder.path} completes it"
         raise Interrupted(stop.signal or signal.SIGINT, words) from None
+    shutil.rmtree(folder[run_folder.NETWORKS], ignore_errors=True)
     folder.reach(run_folder.DONE)
     _say_end(screen, folder, settings)
     return outcome

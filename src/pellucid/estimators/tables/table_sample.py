@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from pellucid.data.dataset import Dataset
 from pellucid.data.levels import Levels
@@ -24,6 +25,9 @@ ROWS = 1 << 17
 
 BYTES = 1 << 27
 """Of a sample, about: of tables with more than 128 columns it has fewer rows."""
+
+LEVELS = 100
+"""Categories of a column, at most, each of which is in the sample of a table in memory."""
 
 SEED = 0
 """Of the hash that draws the sample."""
@@ -63,14 +67,20 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
 def scale_rows(values: Mapping[str, Array], rows: int) -> Array | None:
     """Numbers of the rows that scales are learned from: ROWS of a larger table, drawn; None is all of them.
 
-    A column that is missing in all that are drawn brings a row where it is not.   values: columns by name
+    A column that is missing in all that are drawn brings a row where it is not, and one of few categories a row of
+    each.   values: columns by name
     """
     if rows <= ROWS:
         return None
     drawn = np.sort(np.random.default_rng(SEED).choice(rows, ROWS, replace=False, shuffle=False))
-    gaps = [column for column in values.values() if column.dtype.kind in "fM"]
-    there = [np.flatnonzero(column == column)[:1] for column in gaps if (column[drawn] != column[drawn]).all()]
-    return np.union1d(drawn, np.concatenate(there)) if there else drawn
+    more = [drawn]
+    for column in values.values():
+        if column.dtype.kind == "O":
+            first = np.flatnonzero(~pd.Series(column).duplicated())
+            more += [first] if len(first) <= LEVELS else []
+        elif column.dtype.kind in "fM" and (column[drawn] != column[drawn]).all():
+            more.append(np.flatnonzero(column == column)[:1])
+    return np.unique(np.concatenate(more))
 
 
 def table_of(part: Part, who: str) -> Table:
