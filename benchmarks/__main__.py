@@ -26,6 +26,7 @@ from benchmarks.memory import measure_memory
 from benchmarks.plot import plot_training
 from benchmarks.predict import measure_prediction
 from benchmarks.profile import measure_profile
+from benchmarks.reading import measure_reading
 from benchmarks.store import Entry, load, save
 from benchmarks.target import measure_target
 from benchmarks.timing import Result, measure
@@ -58,6 +59,7 @@ def measurements(
         "memory": lambda: measure_memory(quick),
         "latency": lambda: measure_latency(quick),
         "watching": lambda: measure_watching(quick),
+        "reading": lambda: [measure_reading(quick)],
         "imports": lambda: [measure_imports(3 if quick else 11)],
         "autodiff": autodiff,
     }

@@ -17,10 +17,11 @@ from soak.forgeries import FORGERIES
 from soak.forks import FORKS
 from soak.kills import KILLS
 from soak.part import Figure, Part
+from soak.runs import RUNS
 from soak.threads import THREADS
 
 # fits come first: they measure the memory of a process that has done nothing else
-PARTS = {part.name: part for part in (FITS, THREADS, FORKS, KILLS, FORGERIES)}
+PARTS = {part.name: part for part in (FITS, THREADS, FORKS, KILLS, RUNS, FORGERIES)}
 
 
 def main(words: list[str] | None = None) -> int:

@@ -12,9 +12,9 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pellucid.errors import CheckpointError
 
@@ -37,13 +37,22 @@ def write_atomically(path: str | os.PathLike[str], raw: bytes) -> None:
     link stays a link, and what it points to is replaced; a file that is replaced passes its mode on. What is not a
     regular file is refused.
     """
+    with whole_file(path) as file:
+        file.write(raw)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The same for what is written part by part: the file appears when all of it is there."""
     target, old_status = Path(os.path.realpath(path)), regular(path)  # to the end of links, as `open` does
     if old_status is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "write-protected", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     start = f".{target.name[:40]}."
     sweep(target.parent, re.compile(re.escape(start) + r"[0-9a-f]{16}\.tmp").fullmatch)
-    write_whole(target, raw, lambda: _created(target.with_name(f"{start}{secrets.token_hex(8)}.tmp"), old_status))
+    create = lambda: _created(target.with_name(f"{start}{secrets.token_hex(8)}.tmp"), old_status)
+    with _renamed_when_whole(target, create) as file:
+        yield file
     if sys.platform != "win32":
         with contextlib.suppress(OSError):  # some network file systems cannot sync a folder; the file is in place
             folder = os.open(target.parent, os.O_RDONLY)
@@ -89,10 +98,16 @@ def write_whole(target: Path, content: bytes, create: Callable[[], tuple[int, Pa
     `create` opens that file and says where it is. Whatever interrupts this leaves the old target or the new one; what
     a killed process leaves, `sweep` removes.
     """
+    with _renamed_when_whole(target, create) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def _renamed_when_whole(target: Path, create: Callable[[], tuple[int, Path]]) -> Iterator[BinaryIO]:
     handle, part = _locked(create)
     try:
         with open(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(handle)
             if sys.platform != "win32":  # renamed under the lock, so that nobody takes it for a leftover

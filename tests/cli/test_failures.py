@@ -58,6 +58,9 @@ def test_a_missing_file(here, refused):
         (("-t", "district", "--task", "regression"), "is to be a number, but holds"),
         (("-t", "price", "-t", "sold"), "of two kinds"),
         (("-t", "price", "--activation", "rello"), "rello"),
+        (("-t", "price", "--rule", "adan"), "did you mean 'adam'"),
+        (("-t", "price", "--schedule", "cosin"), "did you mean 'cosine'"),
+        (("-t", "price", "--stream", "--split", "time:built"), "drawn by a hash"),
     ],
 )
 def test_options(words, said, houses, here, refused):
@@ -77,10 +80,11 @@ def test_a_folder_that_holds_a_run(run_of_classes, houses, refused):
     assert "holds a run already" in refused("train", houses, "-t", "sold", "-o", run_of_classes)
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(houses, here, refused):
-    (here / "closed").mkdir(mode=0o500)
-    assert "--out" in refused("train", houses, "-t", "sold", "-o", "closed/run")
+@pytest.mark.skipif(not os.path.isdir("/sys/kernel"), reason="a folder that not even root writes to")
+def test_a_folder_that_may_not_be_written(houses, refused):
+    said = refused("train", houses, "-t", "sold", "-o", "/sys/kernel/run")
+    assert "/sys/kernel/run cannot be made" in said
+    assert "--out" in said
 
 
 def test_a_file_in_the_way(houses, here, refused):
@@ -110,6 +114,38 @@ def test_a_damaged_model(run_of_classes, houses, here, refused):
     (here / "cut.pel").write_bytes(raw[: len(raw) // 2])
     assert "cut.pel" in refused("predict", "cut.pel", houses)
     assert "no such model" in refused("predict", "none.pel", houses)
+    raw[-5] ^= 1
+    (here / "changed.pel").write_bytes(raw)
+    assert "damaged" in refused("evaluate", "changed.pel", houses)
+
+
+def test_predictions_stay_away_from_a_full_disk(run_of_numbers, houses, here):
+    """The file of before is there still, and nothing else."""
+    (here / "out.csv").write_text("before")
+    program = (
+        f"from pellucid.cli import main; main(['predict', {str(run_of_numbers)!r}, {str(houses)!r}, '-o', 'out.csv'])"
+    )
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    ended = subprocess.run(
+        [sys.executable, "-c", program], preexec_fn=limit, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert "there is no room left" in ended.stderr
+    assert [path.name for path in here.iterdir()] == ["out.csv"]
+    assert (here / "out.csv").read_text() == "before"
+
+
+def test_what_is_odd_is_handled_and_said(here, capsys):
+    """Nothing but missing values, a name of the row, a column that gives the target away: exit code 0."""
+    lines = [f"{k},{k % 7},{k * 3 % 11},,n{k}x,{2 * (k * 3 % 11)}" for k in range(120)]
+    (here / "t.csv").write_text("row,a,b,nothing,name,y\n" + "\n".join(lines) + "\n")
+    main(["train", "t.csv", "-t", "y", *QUICK[:-1]])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "'nothing' left out: nothing in it but missing values" in said
+    assert "'name' left out: every text in it is another one" in said
+    assert "'row' left out: it counts the rows" in said
+    assert "'b' alone tells 100.0% of the target" in said
+    assert "--drop 'b'" in said
 
 
 def test_debug_shows_where(here):

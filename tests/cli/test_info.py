@@ -56,7 +56,7 @@ def test_a_damaged_model(command, damage, tmp_path, capsys):
         main([command, str(path)])
     assert end.value.code == 2
     error = capsys.readouterr().err
-    assert error.startswith(f"error: {path}")
+    assert error.startswith(f"pellucid: {path}")
     assert error.count("\n") == 1
     words = {"missing": "does not exist", "flipped": "damaged", "empty": "is empty", "text": "not written by pellucid"}
     assert words[damage] in error
@@ -96,7 +96,7 @@ def test_warmup_where_nothing_can_be_kept(tmp_path):
 
 
 def test_serve_asks_for_its_extra(monkeypatch, capsys):
-    monkeypatch.setattr("pellucid.cli.serve.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "starlette", None)  # as if it were not installed
     with pytest.raises(SystemExit) as end:
         main(["serve", str(FILES / "model.pel")])
     assert end.value.code == 2
@@ -110,3 +110,13 @@ def test_a_port_that_is_taken(capsys):
         main(["serve", str(FILES / "model.pel"), "--port", str(taken.getsockname()[1])])
     assert end.value.code == 2
     assert "choose another with --port" in capsys.readouterr().err
+
+
+def test_bench(capsys, monkeypatch):
+    from pellucid.cli import bench
+
+    case = bench.BenchCase("one", 4, (8,), 2, 32, 20)
+    monkeypatch.setattr(bench, "CASES", (case,))
+    measured = json.loads(said(["bench", "--rounds", "1", "--json"], capsys))["one"]
+    assert measured["ratio"] == pytest.approx(measured["scikit_learn_seconds"] / measured["seconds"])
+    assert "4-8-2" in said(["bench", "--rounds", "1"], capsys)

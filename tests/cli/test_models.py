@@ -1,4 +1,4 @@
-"""Trained models, used: predict, evaluate, inspect, report, compare, export."""
+"""Trained models, used: predict, evaluate, inspect, report, compare, tune."""
 
 import json
 
@@ -101,11 +101,6 @@ def test_compare(run_of_classes, run_of_numbers, houses, here, capsys, refused):
     assert "slow" in (here / "curves.svg").read_text()
     assert "two runs" in refused("compare", run_of_classes)
     assert "different targets" in refused("compare", run_of_classes, run_of_numbers)
-
-
-def test_export_asks_for_a_form(run_of_classes, refused):
-    assert "--to" in refused("export", run_of_classes)
-    assert "suffix" in refused("export", run_of_classes, "-o", "model.xyz")
 
 
 def test_tune(houses, here, capsys):

@@ -9,6 +9,7 @@ import pytest
 
 from pellucid.data.table_files import FORMS, PACKINGS, infinite_cell, read_tables
 from pellucid.errors import TableFileError
+from pellucid.whole_files import whole_file
 
 FRAME = pl.DataFrame(
     {"n": [1, 2, None], "x": [0.5, None, 1e9], "word": ["a", "b, c", None], "yes": [True, False, None]}
@@ -17,8 +18,24 @@ FRAME = pl.DataFrame(
 
 @pytest.mark.parametrize("suffix", FORMS)
 def test_every_form(suffix, tmp_path):
-    FORMS[suffix].write(FRAME, tmp_path / f"t{suffix}")
-    assert read_tables(tmp_path / f"t{suffix}").equals(FRAME)
+    path = tmp_path / f"t{suffix}"
+    with open(path, "wb") as file:
+        writer = FORMS[suffix].writer(file)
+        writer.write(FRAME)
+        writer.close()
+    assert read_tables(path).equals(FRAME)
+
+
+@pytest.mark.parametrize("suffix", FORMS)
+def test_rows_written_in_parts(suffix, tmp_path):
+    path = tmp_path / f"t{suffix}"
+    with whole_file(path) as file:
+        writer = FORMS[suffix].writer(file)
+        for row in range(FRAME.height):
+            writer.write(FRAME[row : row + 1])
+        assert not path.exists()
+        writer.close()
+    assert read_tables(path).equals(FRAME)
 
 
 def packed(content, suffix):

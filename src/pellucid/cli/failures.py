@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import json
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, ParamSpec
@@ -19,6 +20,8 @@ BAD_INPUT = 2
 UNEXPECTED = 1
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer raises for words and options that it does not understand: click's `UsageError`, or a copy of it."""
 
 
 class Failure(Exception):
@@ -28,9 +31,9 @@ class Failure(Exception):
 class Interrupted(Exception):
     """A signal ended the command; its number, and what was saved."""
 
-    def __init__(self, signal: int, said: str = "nothing was saved") -> None:
+    def __init__(self, number: int, said: str = "nothing was saved") -> None:
         super().__init__(said)
-        self.signal = signal
+        self.signal = number
 
 
 def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
@@ -50,12 +53,12 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
             sys.stderr.close()
             raise typer.Exit(0) from None
         except (Interrupted, KeyboardInterrupt) as stop:
-            number = stop.signal if isinstance(stop, Interrupted) else 2
-            _end(f"interrupted: {stop or 'nothing was saved'}", 128 + number, as_json)
+            number = stop.signal if isinstance(stop, Interrupted) else signal.SIGINT
+            end(f"interrupted: {stop or 'nothing was saved'}", 128 + number, as_json=as_json)
         except Exception as error:
             if kwargs.get("debug"):
                 raise
-            _end(*_words(error), as_json)
+            end(*_words(error), as_json=as_json)
 
     return call
 
@@ -86,7 +89,8 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _end(text: str, code: int, as_json: bool) -> NoReturn:
+def end(text: str, code: int = BAD_INPUT, *, as_json: bool = False) -> NoReturn:
+    """Say why, in one line, and end the command."""
     if as_json:
         print(json.dumps({"error": text, "exit_code": code}))
     sys.stderr.write(f"pellucid: {text}\n")

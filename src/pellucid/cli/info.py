@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -12,43 +12,49 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from pellucid.cli.told import print_json, told
+from pellucid.cli.failures import one_line_errors
+from pellucid.cli.screen import Debug, Json, Quiet, Screen
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "pandas", "narwhals", "safetensors")
-EXTRAS = ("matplotlib", "sympy", "optuna", "mkl", "starlette", "uvicorn", "onnx", "onnxruntime")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "pandas", "polars", "narwhals", "safetensors")
+EXTRAS = ("matplotlib", "sympy", "optuna", "mkl", "starlette", "uvicorn", "onnx", "onnxruntime", "pyarrow")
 
 
+@one_line_errors
 def info(
     model: Annotated[Path | None, typer.Argument(help="A model's file, to say what is in it.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
     empty_cache: Annotated[bool, typer.Option("--empty-cache", help="Delete the compiled kernels.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Tell versions, processor, threads and kernels; or what a model's file holds.
 
-    Examples: `pellucid info`, `pellucid info model.pel`, `pellucid info --json`, `pellucid info --empty-cache`.
+    Examples:
+
+    pellucid info
+
+    pellucid info model.pel
+
+    pellucid info --empty-cache
     """
-    with told():
-        if model is not None:
-            from pellucid.loading import describe
+    screen = Screen(as_json=json, quiet=quiet)
+    if model is not None:
+        from pellucid.loading import describe
 
-            about = describe(model)
-            if as_json:
-                print_json(about.to_dict())
-            else:
-                _show(about.lines())
-            return
-        if empty_cache:
-            from pellucid.engine.kernel_folder import empty
+        about = describe(model)
+        _show(screen, about.lines())
+        screen.result(about.to_dict())
+        return
+    if empty_cache:
+        from pellucid.engine.kernel_folder import empty
 
-            freed = empty()
-            if not as_json:
-                typer.echo(f"emptied: {_bytes(freed)} freed. Kernels are compiled again when they are needed.")
-        facts = collect()
-        if as_json:
-            print_json(facts)
-        else:
-            _show(_lines(facts))
+        screen.say(f"emptied: {_bytes(empty())} freed. Kernels are compiled again when they are needed.")
+    facts = collect()
+    _show(screen, _lines(facts))
+    screen.result(facts)
 
 
 def collect() -> dict[str, Any]:
@@ -98,33 +104,28 @@ def _lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "", "to empty: pellucid info --empty-cache; to compile the usual ones: pellucid warmup"
 
 
-def _show(lines: Iterator[tuple[str, str]]) -> None:
+def _show(screen: Screen, lines: Iterable[tuple[str, str]]) -> None:
     """Names in a column, what there is to say beside it, wrapped to the terminal; in pipes as it is."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False)
     pairs = list(lines)
-    if not console.is_terminal:
+    if not screen.console.is_terminal:
         width = max(len(name) for name, _ in pairs)
         for name, text in pairs:
-            typer.echo(f"{name:<{width}}  {text}")
+            screen.say(f"{name:<{width}}  {text}", wrap=False)
         return
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in pairs:
         table.add_row(Text(name), Text(text))
-    console.print(table)
+    screen.say(table)
 
 
 def _versions(names: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in names:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
 
 
 def _model_name() -> str:

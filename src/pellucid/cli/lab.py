@@ -11,7 +11,11 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from pellucid.cli.failures import one_line_errors
+from pellucid.cli.screen import Debug
 
+
+@one_line_errors
 def lab(
     name: Annotated[str | None, typer.Argument(help="An experiment; without one, all are listed.")] = None,
     full: Annotated[bool, typer.Option("--full", help="As in the lecture, where that is larger.")] = False,
@@ -24,11 +28,19 @@ def lab(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Turn a parameter of the experiment.")
     ] = None,
     look: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    debug: Debug = False,
 ) -> None:
     """List the experiments of the lectures, or run one.
 
-    Examples: `pellucid lab`, `pellucid lab xor --open`, `pellucid lab initialisation --set sigma=0.05`,
-    `pellucid lab --all -o site/`.
+    Examples:
+
+    pellucid lab
+
+    pellucid lab xor --open
+
+    pellucid lab initialisation --set sigma=0.05
+
+    pellucid lab --all -o site/
     """
     from pellucid import lab as experiments
     from pellucid.lab.terminal import listing
@@ -39,12 +51,9 @@ def lab(
     elif name is None:
         listing(experiments.catalogue(), console)
     else:
-        try:
-            parameters = _parameters(settings or []) | experiments.find(name).given(data)
-            with console.status(f"running {name}"):
-                result = experiments.run(name, full=full, **parameters)
-        except (ValueError, TypeError, FileNotFoundError) as error:
-            raise typer.BadParameter(str(error)) from error
+        parameters = _parameters(settings or []) | experiments.find(name).given(data)
+        with console.status(f"running {name}"):
+            result = experiments.run(name, full=full, **parameters)
         result.show(console)
         path = result.save(out or _folder())
         console.print(f"[dim]page:[/] {path}", soft_wrap=True)

@@ -135,10 +135,11 @@ class LiveTraining(Callback):
         line.add_column(no_wrap=True)
         line.add_column(ratio=1)
         line.add_column(no_wrap=True, justify="right")
-        bar = ProgressBar(1.0, share, complete_style="cyan", finished_style="green")
+        bar = ProgressBar(1.0, share, style="bright_black", complete_style="cyan", finished_style="green")
         line.add_row(Text(head, "bold"), bar, left)
         notes = [*self.notes[-MOST_NOTES:], *[self.again] * bool(self.again)]
         return Group(
+            "",
             line,
             *(self._figures(running[0]) if running else ()),
             *(Text.assemble(("! ", "bold yellow"), note) for note in notes),

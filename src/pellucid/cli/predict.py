@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +12,14 @@ import numpy as np
 import typer
 
 from pellucid.cli.failures import Failure, one_line_errors
+from pellucid.cli.larger_than_memory import is_streamed, streamed_frames
 from pellucid.cli.saved_model import DataPaths, ModelPath, SavedModel, saved_model
 from pellucid.cli.screen import Debug, Json, Quiet, Screen
 from pellucid.cli.settings import known
 from pellucid.data.table_files import FORMS, PACKINGS, form_of, read_table_file, table_files
+from pellucid.data.table_writers import TableWriter
 from pellucid.markup import plural
-from pellucid.whole_files import write_atomically
+from pellucid.whole_files import whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,23 +74,27 @@ def predict(
     if interval is not None and (saved.classes or not 0 < interval < 1):
         what = "the model tells classes: their probabilities are there" if saved.classes else f"got {interval:g}"
         raise Failure(f"--interval is a probability between 0 and 1, for a model of numbers; {what}")
-    parts = list(_predicted(saved, data, screen, keep or [], keep_all, probabilities, interval))
-    import polars as pl
+    parts = _predicted(saved, data, screen, keep or [], keep_all, probabilities, interval)
+    if out is None and json:
+        import polars as pl
 
-    answers = pl.concat(parts, how="vertical_relaxed")
-    content = io.BytesIO()
-    form.write(answers, content)
-    if out is None and not json:
-        sys.stdout.write(content.getvalue().decode())
-    elif out is not None:
-        write_atomically(out, content.getvalue())
-    screen.say(f"{plural(answers.height, 'row')} predicted{'' if out is None else f': {out}'}", wrap=False)
-    result: dict[str, Any] = {
-        "rows": answers.height,
-        "columns": answers.columns,
-        "file": None if out is None else str(out),
-    }
-    screen.result(result if out is not None else result | {"predictions": answers.to_dicts()})
+        answers = pl.concat(parts, how="vertical_relaxed")
+        screen.result({"rows": answers.height, "columns": answers.columns, "predictions": answers.to_dicts()})
+        return
+    with contextlib.nullcontext(sys.stdout.buffer) if out is None else whole_file(out) as file:
+        rows, columns = _written(parts, form.writer(file))
+    screen.say(f"{plural(rows, 'row')} predicted: {out}", wrap=False)
+    screen.result({"rows": rows, "columns": columns, "file": str(out)})
+
+
+def _written(parts: Iterator[pl.DataFrame], writer: TableWriter) -> tuple[int, list[str]]:
+    """Write answers as they come; how many rows there are, of which columns."""
+    rows, columns = 0, list[str]()
+    for part in parts:
+        writer.write(part)
+        rows, columns = rows + part.height, part.columns
+    writer.close()
+    return rows, columns
 
 
 def _predicted(
@@ -102,15 +108,24 @@ def _predicted(
 ) -> Iterator[pl.DataFrame]:
     """Answers for each part of each file."""
     for file in table_files(data):
-        frame = read_table_file(file)
-        copied = frame.columns if keep_all else known(keep, frame.columns, "--keep")
-        inputs = saved.inputs(frame, screen, str(file))
-        for start in range(0, inputs.height, CHUNK):
-            answers = answers_of(saved, inputs[start : start + CHUNK], probabilities, interval)
+        for number, frame in enumerate(_frames(file)):
+            copied = frame.columns if keep_all else known(keep, frame.columns, "--keep")
+            said = screen if not number else Screen(quiet=True)
+            answers = answers_of(saved, saved.inputs(frame, said, str(file)), probabilities, interval)
             taken = [name for name in answers.columns if name in copied]
             if taken:
                 raise Failure(f"--keep {taken[0]!r}: a column of the predictions has this name: rename it in {file}")
-            yield frame[start : start + CHUNK].select(copied).hstack(answers) if copied else answers
+            yield frame.select(copied).hstack(answers) if copied else answers
+
+
+def _frames(file: Path) -> Iterator[pl.DataFrame]:
+    """The rows of a file in parts; one that is larger than memory is read in parts, too."""
+    if is_streamed([file], None):
+        yield from streamed_frames(file)
+        return
+    whole = read_table_file(file)
+    for start in range(0, whole.height, CHUNK):
+        yield whole[start : start + CHUNK]
 
 
 def answers_of(

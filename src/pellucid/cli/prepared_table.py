@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pellucid.cli import table_columns
 from pellucid.cli.failures import Failure
+from pellucid.cli.larger_than_memory import StreamedRows, is_streamed, looked_at
 from pellucid.cli.leaks import suspected_leaks
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings, known
@@ -32,8 +33,9 @@ FEWEST = 10
 class PreparedTable:
     """The table: columns to tell by, the target, which rows train and which test, and what was noticed.
 
-    `dependence` is what rows have in common (groups, or an order of time); `left_out` are columns with the reason;
-    `without_target` and `of_new_classes` count rows that take no part.
+    Of a table larger than memory X has some rows, and `stream` all that train. `dependence` is what rows have in common
+    (groups, or an order of time); `left_out` are columns with the reason; `without_target` and `of_new_classes` count
+    rows that take no part.
     """
 
     files: list[Path]
@@ -41,6 +43,7 @@ class PreparedTable:
     target: Target
     training: Array
     testing: Array
+    stream: StreamedRows | None
     dependence: Dependence | None
     notes: list[table_columns.ColumnNote]
     left_out: dict[str, str]
@@ -60,33 +63,26 @@ class PreparedTable:
         return np.union1d(picked, rows[np.unique(codes[rows], return_index=True)[1]])
 
     @property
+    def training_rows(self) -> int:
+        """How many rows train."""
+        return len(self.training) if self.stream is None else self.stream.rows
+
+    @property
     def fit_parameters(self) -> dict[str, Any]:
         """Groups or times of the training rows, for `fit`."""
         return {} if self.dependence is None else self.dependence.take(self.training).fit_parameters
 
 
 def prepared_table(settings: TrainSettings) -> PreparedTable:
-    """Read the files, tell the columns apart, and split."""
-    if not settings.data:
-        raise Failure("which table? Give a file: pellucid train data.csv --target COLUMN")
-    if not settings.target:
-        raise Failure("which column is to be predicted? Say --target COLUMN")
-    if not 0 < settings.test < 1:
-        raise Failure(f"--test is a share of the rows between 0 and 1, got {settings.test:g}")
-    files = table_files(settings.data)
-    frame = read_tables(files)
-    names = known(dict.fromkeys(settings.target), frame.columns, "--target")
-    dropped = known(settings.drop or (), frame.columns, "--drop")
-    known(settings.categorical or (), frame.columns, "--categorical")
-    if set(names) & set(dropped):
-        raise Failure(f"{listed(sorted(set(names) & set(dropped)))} is both --target and --drop: which?")
-    frame = frame.drop(dropped)
-    where = infinite_cell(frame)
-    if where is not None:
-        raise Failure(
-            f"column {where[0]!r} is infinite in row {where[1] + 1}: leave the cell empty if it is unknown, or "
-            f"--drop {where[0]!r}"
-        )
+    """Read the files, tell the columns apart, and split. Of a table larger than memory, some rows are read."""
+    files = _asked_files(settings)
+    if is_streamed(files, settings.stream):
+        some = looked_at(settings, files)
+        frame, stream = some.frame, some.stream
+    else:
+        some, stream = None, None
+        frame = read_tables(files)
+    names, frame = _asked_columns(settings, frame)
     rows = frame.height
     frame = frame.drop_nulls(names)
     if frame.height < FEWEST:
@@ -99,7 +95,11 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
     X = X.drop([name for name in left_out if name in X.columns])
     if not X.width:
         raise Failure(f"no column is left to tell {listed(names)} by: {_reasons(left_out) or 'the table has no other'}")
-    training, drawn = _split(target, dependence, settings)
+    if stream is not None:
+        if target.several:
+            raise Failure("several labels at once are trained in memory: train one model for each, or say --no-stream")
+        stream = replace(stream, data=stream.data.select(X.columns))
+    training, drawn = _split(target, dependence, settings) if some is None else (some.training, some.testing)
     testing = _of_known_classes(target, training, drawn)
     return PreparedTable(
         files=files,
@@ -107,17 +107,42 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
         target=target,
         training=training,
         testing=testing,
+        stream=stream,
         dependence=dependence,
         notes=table_columns.column_notes(X, texts, settings.categorical or ()),
         left_out=left_out,
-        leaks=suspected_leaks(X[training], _part_of(target, training)),
+        leaks=suspected_leaks(X, target, training),
         without_target=rows - frame.height,
         of_new_classes=len(drawn) - len(testing),
     )
 
 
-def _part_of(target: Target, rows: Array) -> Target:
-    return Target(target.names, target.take(rows), target.classes, target.several, target.why)
+def _asked_files(settings: TrainSettings) -> list[Path]:
+    """The files of the table, if all that must be said is said."""
+    if not settings.data:
+        raise Failure("which table? Give a file: pellucid train data.csv --target COLUMN")
+    if not settings.target:
+        raise Failure("which column is to be predicted? Say --target COLUMN")
+    if not 0 < settings.test < 1:
+        raise Failure(f"--test is a share of the rows between 0 and 1, got {settings.test:g}")
+    return table_files(settings.data)
+
+
+def _asked_columns(settings: TrainSettings, frame: pl.DataFrame) -> tuple[list[str], pl.DataFrame]:
+    """The columns of the target, and the table without what is to be dropped; all numbers in it are finite."""
+    targets = known(dict.fromkeys(settings.target or ()), frame.columns, "--target")
+    dropped = known(settings.drop or (), frame.columns, "--drop")
+    known(settings.categorical or (), frame.columns, "--categorical")
+    if set(targets) & set(dropped):
+        raise Failure(f"{listed(sorted(set(targets) & set(dropped)))} is both --target and --drop: which?")
+    frame = frame.drop(dropped)
+    where = infinite_cell(frame)
+    if where is not None:
+        raise Failure(
+            f"column {where[0]!r} is infinite in row {where[1] + 1}: leave the cell empty if it is unknown, or "
+            f"--drop {where[0]!r}"
+        )
+    return targets, frame
 
 
 def _reasons(left_out: dict[str, str]) -> str:
@@ -168,8 +193,15 @@ def _of_known_classes(target: Target, training: Array, testing: Array) -> Array:
 def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings) -> None:
     """What was inferred."""
     names = ", ".join(file.name for file in table.files[:3]) + (" ..." if len(table.files) > 3 else "")
-    rows = len(table.target.values)
-    screen.say(Text.assemble((names, "bold"), f": {plural(rows, 'row')}, {plural(table.X.width, 'column')} to tell by"))
+    rows = table.training_rows + len(table.testing) + table.of_new_classes
+    streamed = "" if table.stream is None else ", larger than memory: streamed"
+    if settings.stream:
+        streamed = ", streamed"
+    screen.say(
+        Text.assemble(
+            (names, "bold"), f": {plural(rows, 'row')}, {plural(table.X.width, 'column')} to tell by{streamed}"
+        )
+    )
     screen.say(table_columns.shown(table.notes))
     kind = "classification" if table.target.classes else "regression"
     screen.say(
@@ -182,7 +214,7 @@ def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings) -> 
     screen.say(
         Text.assemble(
             ("rows   ", "bold"),
-            f"{len(table.training):,} to learn from, {len(table.testing):,} to test",
+            f"{table.training_rows:,} to learn from, {len(table.testing):,} to test",
             (f" ({how}; seed {settings.seed})", "dim"),
         )
     )

@@ -65,7 +65,23 @@ class SavedModel:
             )
         elif [name for name in frame.columns if name in self.columns] != list(self.columns):
             screen.say("columns come in another order than in training: they are taken by their names")
-        return frame.select(self.columns)
+        return self._with_moments(frame.select(self.columns))
+
+    def _with_moments(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Dates that the model knows as such and a file, such as CSV, has as texts: read."""
+        import polars as pl
+
+        from pellucid.cli.table_columns import moments_of
+        from pellucid.estimators.tables.columns import TIME
+
+        preprocessor = getattr(self.estimator, "preprocessor_", None)
+        kinds, texts = ({}, {}) if preprocessor is None else (preprocessor.kinds_, preprocessor.texts_)
+        spelled = [
+            name
+            for name, dtype in frame.schema.items()
+            if dtype == pl.String and kinds.get(name) == TIME and name not in texts
+        ]
+        return frame.with_columns(pl.Series(name, moments_of(frame[name])) for name in spelled)
 
     def truth(self, frame: pl.DataFrame, where: str) -> Array:
         """The target of rows, as the estimator knows it."""

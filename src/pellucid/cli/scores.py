@@ -92,4 +92,6 @@ def verdict(by_model: Mapping[str, Scores]) -> str:
         )
     if "constant" not in beaten:
         return "The network is no better than a constant answer: these columns hardly tell the target."
-    return "A linear model does as well: the target hardly needs a network, or there are too few rows for one."
+    return (
+        "A linear model does as well or better: the target hardly needs a network, or there are too few rows for one."
+    )

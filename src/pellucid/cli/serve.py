@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pellucid.cli.told import told
+from pellucid.cli.failures import needs, one_line_errors
+from pellucid.cli.screen import Debug, Quiet, Screen
 
 NEEDED = ("starlette", "uvicorn", "prometheus_client")
+ENDPOINTS = (
+    "GET  /schema          columns, types, an example",
+    "POST /predict         a row, rows or columns as JSON",
+    "POST /predict/batch   text/csv or application/x-ndjson",
+    "GET  /health, /metrics",
+)
 
 
+@one_line_errors
 def serve(
     model: Annotated[Path, typer.Argument(help="The model's file.")],
     host: Annotated[str, typer.Option(help="An address of this machine; 0.0.0.0 is all of them.")] = "127.0.0.1",
@@ -24,36 +31,27 @@ def serve(
     limit: Annotated[float, typer.Option(metavar="MB", min=0.001, help="Size of a body of /predict.")] = 8.0,
     batch_limit: Annotated[float, typer.Option(metavar="MB", min=0.001, help="Of /predict/batch.")] = 1000.0,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="A line for each request.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Serve predictions of a model over HTTP; only this machine reaches it, unless --host says otherwise.
 
-    Examples: `pellucid serve model.pel`, `pellucid serve model.pel --host 0.0.0.0 --port 80 --workers 4`.
+    Examples:
+
+    pellucid serve model.pel
+
+    pellucid serve model.pel --host 0.0.0.0 --port 80 --workers 4
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        typer.echo(f"error: serve needs {', '.join(missing)}: pip install 'pellucid[serve]'", err=True)
-        raise typer.Exit(2)
+    for package in NEEDED:
+        needs(package, "serve", "serve")
     from pellucid.serve import Limits, run
 
-    def tell(address: str) -> None:
-        if not quiet:
-            typer.echo(f"{model} at {address}   Ctrl-C ends it")
-            typer.echo("  GET  /schema          columns, types, an example")
-            typer.echo("  POST /predict         a row, rows or columns as JSON")
-            typer.echo("  POST /predict/batch   text/csv or application/x-ndjson")
-            typer.echo("  GET  /health, /metrics")
+    screen = Screen(quiet=quiet)
 
-    with told():
-        try:
-            run(
-                model,
-                host,
-                port,
-                workers=workers,
-                limits=Limits(int(limit * 1e6), int(batch_limit * 1e6), threads),
-                tell=tell,
-                verbose=verbose,
-            )
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
+    def tell(address: str) -> None:
+        screen.say(f"{model} at {address}   Ctrl-C ends it", wrap=False)
+        for line in ENDPOINTS:
+            screen.say(f"  {line}")
+
+    limits = Limits(int(limit * 1e6), int(batch_limit * 1e6), threads)
+    run(model, host, port, workers=workers, limits=limits, tell=tell, verbose=verbose)

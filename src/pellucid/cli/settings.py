@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -43,8 +45,11 @@ def _columns_of_data(context: typer.Context, incomplete: str) -> list[str]:
     """Names of columns, for the shell to complete."""
     from pellucid.data.table_files import read_tables
 
+    # behind an option that waits for its value the words before it are not parsed: the shell's own line has them
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
     try:
-        names: list[str] = read_tables(context.params.get("data") or []).columns
+        files = context.params.get("data") or [word for word in shlex.split(line) if Path(word).is_file()]
+        names: list[str] = read_tables(files).columns
     except Exception:  # a shell that completes is no place for errors
         return []
     return [name for name in names if name.startswith(incomplete)]
@@ -54,6 +59,18 @@ def _activations(incomplete: str) -> list[str]:
     from pellucid.nn import ACTIVATIONS
 
     return [name for name in ACTIVATIONS if name.startswith(incomplete)]
+
+
+def _rules(incomplete: str) -> list[str]:
+    from pellucid.optim import RULES
+
+    return [name for name in RULES if name.startswith(incomplete)]
+
+
+def _schedules(incomplete: str) -> list[str]:
+    from pellucid.estimators.tables.step_rule import SCHEDULES
+
+    return [name for name in SCHEDULES if name.startswith(incomplete)]
 
 
 Column = list[str] | None
@@ -109,11 +126,19 @@ class TrainSettings:
         _option(
             "--split",
             panel=DATA,
-            metavar="random|time:COLUMN|group:COLUMN",
-            help="Which rows test: drawn at random, the latest, or whole groups.",
+            metavar="HOW",
+            help="Which rows test: random, time:COLUMN (the latest) or group:COLUMN (whole groups).",
         ),
     ] = "random"
     test: Annotated[float, _option("--test", panel=DATA, metavar="SHARE", help="Share of the rows that test.")] = 0.2
+    stream: Annotated[
+        bool | None,
+        _option(
+            "--stream/--no-stream",
+            panel=DATA,
+            help="Read the table again and again and hold little of it in memory; by default where it is too large.",
+        ),
+    ] = None
 
     layers: Annotated[
         str | None, _option("--layers", "-l", panel=NETWORK, metavar="256,256", help="Units of the hidden layers.")
@@ -153,6 +178,26 @@ class TrainSettings:
             help="fast: one small network. default: several that see numbers differently. best: many more.",
         ),
     ] = Quality.DEFAULT
+    rule: Annotated[
+        str | None,
+        _option(
+            "--rule",
+            panel=TRAINING,
+            metavar="NAME",
+            help="Update rule: adam, sgd, momentum, lion, ...",
+            autocompletion=_rules,
+        ),
+    ] = None
+    schedule: Annotated[
+        str | None,
+        _option(
+            "--schedule",
+            panel=TRAINING,
+            metavar="NAME",
+            help="Of the rate: coslog, cosine, one_cycle, constant, ...",
+            autocompletion=_schedules,
+        ),
+    ] = None
     rate: Annotated[
         float | None, _option("--rate", "-r", panel=TRAINING, metavar="RATE", help="Peak of the learning rate.")
     ] = None
@@ -205,6 +250,8 @@ class TrainSettings:
             "dropout": self.dropout,
             "norm": self.norm,
             "folds": self.folds,
+            "optimizer": self.rule,
+            "schedule": self.schedule,
             "learning_rate_init": self.rate,
             "max_iter": self.epochs,
             "batch_size": self.batch,
@@ -253,12 +300,13 @@ class TrainSettings:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Failure(f"{path} is no TOML: {error}") from None
         fields = {field.name: field for field in dataclasses.fields(cls)}
+        hints = get_type_hints(cls)
         for name, value in values.items():
             try:
                 look_up("setting", name, fields)
             except (ValueError, KeyError) as error:
                 raise Failure(f"{path}: {error}") from None
-            _check_kind(path, name, value, getattr(cls, name))
+            _check_kind(path, name, value, hints[name])
         return values
 
     @classmethod
@@ -272,19 +320,24 @@ class TrainSettings:
         return cls(**{**values, **words})
 
 
-def _check_kind(path: Path, name: str, value: object, default: object) -> None:
-    """Raise for a value of a file that is not of its setting's kind."""
-    lists = name in ("data", "target", "drop", "categorical")
-    if lists:
+KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {
+    bool: (bool, "true or false"),
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+    str: (str, "a text"),
+}
+
+
+def _check_kind(path: Path, name: str, value: object, hint: Any) -> None:
+    """Raise for a value of a file that is not of the kind that its setting declares."""
+    kind = next(one for one in (*get_args(hint), hint) if one is not type(None))
+    if get_origin(kind) is list:
         sound = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    elif isinstance(default, bool):
-        sound = isinstance(value, bool)
-    elif isinstance(default, str) or name in ("layers", "activation", "norm", "metric", "loss", "out"):
-        sound = isinstance(value, str)
+        wanted = "a list of texts"
     else:
-        sound = isinstance(value, int | float) and not isinstance(value, bool)
+        classes, wanted = KINDS.get(kind, KINDS[str])
+        sound = isinstance(value, classes) and isinstance(value, bool) == (kind is bool)
     if not sound:
-        wanted = "a list of texts" if lists else "another kind of value"
         raise Failure(f"{path}: {name} = {value!r}: expected {wanted}, as `pellucid train --help` says")
 
 

@@ -64,7 +64,8 @@ def text_kinds(frame: pl.DataFrame) -> dict[str, str]:
 def _note(column: pl.Series, text_kind: str, chosen: bool) -> ColumnNote:
     import polars as pl
 
-    dtype, values = column.dtype, column.drop_nulls()
+    dtype = column.dtype
+    values = (column.fill_nan(None) if dtype.is_float() else column).drop_nulls()
     gone = 1 - len(values) / len(column)
     if not len(values):
         return ColumnNote(column.name, "nothing", 1.0, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import shutil
 import signal
 import tempfile
 import time
@@ -53,10 +54,12 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         else:
             if resumed is None:
                 folder.begin(settings, fingerprint)
-            notes = train(estimator, table, screen)
+            notes = train(estimator, table, folder[run_folder.NETWORKS], screen)
             _save(estimator, folder)
             stage = run_folder.TRAINED if stop.signal is None else run_folder.INTERRUPTED
             folder.reach(stage, notes=notes, seconds=time.perf_counter() - begin)
+            if stage == run_folder.TRAINED:
+                shutil.rmtree(folder[run_folder.NETWORKS], ignore_errors=True)
         outcome = written(estimator, table, folder, screen, notes)
         if stop.signal is not None:
             raise KeyboardInterrupt
@@ -83,18 +86,24 @@ def unfitted(settings: TrainSettings, table: PreparedTable) -> Any:
     return kind(**parameters)
 
 
-def train(estimator: Any, table: PreparedTable, screen: Screen) -> list[str]:
-    """Fit, with a display where there is a terminal; what was noticed on the way."""
-    recipe = estimator.get_recipe(len(table.training))
+def train(estimator: Any, table: PreparedTable, networks_folder: Path, screen: Screen) -> list[str]:
+    """Fit, with a display where there is a terminal; what was noticed on the way.
+
+    networks_folder: of those that are trained, or were before the run was killed
+    """
+    recipe = estimator.get_recipe(table.training_rows)
     by_steps = [name for name in recipe["numbers"] if name != "linear"] or ["linear"]
-    steps = max(len(table.training) // recipe["batch_size"], 1) * recipe["max_iter"]
-    networks = len(by_steps) * recipe["folds"]
+    steps = max(table.training_rows // recipe["batch_size"], 1) * recipe["max_iter"]
+    networks = len(by_steps) * (recipe["folds"] if table.stream is None else 1)
     live = LiveTraining(screen.console, networks, max(steps // LOOKS, 1), silent=screen.silent)
-    estimator.set_params(callbacks=[live])
-    X, y = table.part(table.training)
+    estimator.set_params(callbacks=[live], checkpoint=networks_folder)
     with live, _noted(live):
-        estimator.fit(X, y, **table.fit_parameters)
-    estimator.set_params(callbacks=())
+        if table.stream is not None:
+            estimator.fit(table.stream.data)
+        else:
+            X, y = table.part(table.training)
+            estimator.fit(X, y, **table.fit_parameters)
+    estimator.set_params(callbacks=(), checkpoint=None)
     for other in estimator.fitted.networks[1:]:  # the report shows the layers of the first, and the file stays small
         other.model.history.looks = None
     failed = [attempt for attempt in estimator.attempts_ if attempt["failure"]]
@@ -160,8 +169,9 @@ def written(
         "run": str(folder.path),
         "target": list(table.target.names),
         "task": table.target.task,
-        "rows": {"training": len(table.training), "test": len(table.testing), "without_target": table.without_target},
+        "rows": {"training": table.training_rows, "test": len(table.testing), "without_target": table.without_target},
         "columns": {note.name: note.kind for note in table.notes},
+        "streamed": table.stream is not None,
         "left_out": table.left_out,
         "suspected_leaks": table.leaks,
         "test": by_model,

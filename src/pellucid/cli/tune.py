@@ -49,7 +49,7 @@ def tune(
 
     screen = Screen(as_json=json, quiet=quiet)
     settings = TrainSettings(
-        data, target, drop, split=split, task=task, quality=quality, metric=metric, out=out, seed=seed
+        data, target, drop, split=split, stream=False, task=task, quality=quality, metric=metric, out=out, seed=seed
     )
     table = prepared_table(settings)
     folder = RunFolder.new(out, table.files)

@@ -8,31 +8,38 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli.told import print_json, told
+from pellucid.cli.failures import one_line_errors
+from pellucid.cli.screen import Debug, Json, Quiet, Screen
 
 
+@one_line_errors
 def warmup(
     model: Annotated[
         Path | None, typer.Argument(help="A model's file: compile what its predictions need, and nothing else.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Compile kernels now, so that a first fit or prediction does not wait for them.
 
-    Examples: `pellucid warmup`, `pellucid warmup model.pel`. A second call finds them and returns at once.
+    A second call finds them and returns at once.
+
+    Examples:
+
+    pellucid warmup
+
+    pellucid warmup model.pel
     """
     from rich.console import Console
 
     from pellucid.estimators.warmup import warmup as warm
     from pellucid.loading import load
 
-    with told():
-        loaded = None if model is None else load(model)
-        console = Console(stderr=True, quiet=quiet or as_json)
-        with console.status("compiling kernels for this machine, some half a minute") as status:
-            done = warm(loaded, tell=lambda part: status.update(f"compiling: {part}"))
-    if as_json:
-        print_json(asdict(done))
-    elif not quiet:
-        typer.echo(str(done))
+    screen = Screen(as_json=json, quiet=quiet)
+    loaded = None if model is None else load(model)
+    console = Console(stderr=True, quiet=screen.silent)
+    with console.status("compiling kernels for this machine, some half a minute") as status:
+        compiled = warm(loaded, tell=lambda part: status.update(f"compiling: {part}"))
+    screen.say(str(compiled))
+    screen.result(asdict(compiled))

@@ -12,8 +12,9 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from pellucid.data.table_writers import TableWriter, arrow_writer, csv_writer, json_writer, parquet_writer
 from pellucid.data.text_tables import read_text_table
 from pellucid.errors import TableFileError
 from pellucid.markup import listed
@@ -24,20 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of files: its name, how its content (bytes, or a path) becomes a frame, and how a frame becomes it."""
+    """A form of files: its name, how its content (bytes, or a path) becomes a frame, and what writes frames into it."""
 
     name: str
     read: Callable[[Any, str], pl.DataFrame]
-    write: Callable[[pl.DataFrame, Any], None]
+    writer: Callable[[BinaryIO], TableWriter]
 
 
 def _csv(separator: str) -> Form:
     from_text = lambda content, where: read_text_table(content, where, separator)
-    return Form("CSV", from_text, lambda frame, out: frame.write_csv(out, separator=separator or ","))
+    return Form("CSV", from_text, csv_writer(separator or ","))
 
 
-def _polars(name: str, reader: str, writer: str) -> Form:
-    """A form that polars reads and writes by itself, by the names of its functions."""
+def _polars(name: str, reader: str, writer: Callable[[BinaryIO], TableWriter]) -> Form:
+    """A form that polars reads by itself, by the name of its function."""
 
     def read(content: Any, where: str) -> pl.DataFrame:
         import polars as pl
@@ -45,7 +46,7 @@ def _polars(name: str, reader: str, writer: str) -> Form:
         frame: pl.DataFrame = getattr(pl, reader)(content)
         return frame
 
-    return Form(name, read, lambda frame, out: getattr(frame, writer)(out))
+    return Form(name, read, writer)
 
 
 FORMS: dict[str, Form] = {
@@ -53,13 +54,13 @@ FORMS: dict[str, Form] = {
     ".txt": _csv(""),
     ".tsv": _csv("\t"),
     ".tab": _csv("\t"),
-    ".parquet": _polars("Parquet", "read_parquet", "write_parquet"),
-    ".pq": _polars("Parquet", "read_parquet", "write_parquet"),
-    ".feather": _polars("Feather", "read_ipc", "write_ipc"),
-    ".arrow": _polars("Arrow", "read_ipc", "write_ipc"),
-    ".ipc": _polars("Arrow", "read_ipc", "write_ipc"),
-    ".jsonl": _polars("JSON lines", "read_ndjson", "write_ndjson"),
-    ".ndjson": _polars("JSON lines", "read_ndjson", "write_ndjson"),
+    ".parquet": _polars("Parquet", "read_parquet", parquet_writer),
+    ".pq": _polars("Parquet", "read_parquet", parquet_writer),
+    ".feather": _polars("Feather", "read_ipc", arrow_writer),
+    ".arrow": _polars("Arrow", "read_ipc", arrow_writer),
+    ".ipc": _polars("Arrow", "read_ipc", arrow_writer),
+    ".jsonl": _polars("JSON lines", "read_ndjson", json_writer),
+    ".ndjson": _polars("JSON lines", "read_ndjson", json_writer),
 }
 """By the suffix of a file."""
 
@@ -191,11 +192,6 @@ def read_table_file(path: str | os.PathLike[str]) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise TableFileError(f"{file} cannot be read as {form.name}: {first_line(error)}") from None
     return _checked(frame, file)
-
-
-def write_table(frame: pl.DataFrame, path: str | os.PathLike[str] | io.BytesIO, form: Form) -> None:
-    """Write a frame in the form of a file; to a path or into memory."""
-    form.write(frame, path)
 
 
 def _unpacked(file: Path) -> bytes:

@@ -37,6 +37,12 @@ class Predictor:
         return self.models[0]
 
     @property
+    def crew(self) -> tuple[Model, ...]:
+        """All networks that answer together: those of an ensemble, or the several that a table estimator has."""
+        fitted = getattr(last_step(self.thing), "fitted", None)
+        return self.models if fitted is None else tuple(each.model for each in fitted.networks)
+
+    @property
     def name(self) -> str:
         """What it is, in a word."""
         return type(last_step(self.thing)).__name__

@@ -32,7 +32,7 @@ from pellucid.estimators.shell import Learned
 from pellucid.estimators.sklearn_callbacks import FitHooks, TakesCallbacks
 from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.columns import Table, read_table
-from pellucid.estimators.tables.crew import Fold, Trained, fit_crew
+from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import (
@@ -49,6 +49,7 @@ from pellucid.estimators.tables.recipe import (
 )
 from pellucid.estimators.tables.rescue import rescued
 from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
+from pellucid.estimators.tables.trials import Fold
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import Teller, fit
 
@@ -159,7 +160,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
         parts = self._parts(labels, rng, dependence, split=not separate)
-        learned = np.unique(np.concatenate([inside for inside, _ in parts]))
+        learned = np.flatnonzero(np.bincount(np.concatenate([inside for inside, _ in parts])))
         preprocessor = self._new_preprocessor()
         matrix = preprocessor.fit_table(table, _pick(weights, learned), learned)
         note_groups(preprocessor, column)
@@ -191,7 +192,14 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         def attempt(factor: float, left: float | None, tell: Teller) -> Trained:
             slower = [replace(one, rates=replace(one.rates, factor=factor), max_time=left) for one in recipes]
             train = partial(fit, tell=tell)
-            return fit_crew(slower, folds, check_random_state(seed), train, calibrate=bool(self.calibrated))
+            return fit_crew(
+                slower,
+                folds,
+                check_random_state(seed),
+                train,
+                calibrate=bool(self.calibrated),
+                stretch=is_auto(self.max_iter) and self.quality != "fast",
+            )
 
         designs = [
             designs_of(preprocessor, table, inside, others, out)
@@ -284,7 +292,8 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         Parameters
         ----------
         rows : int | None
-            of the table, by which much is chosen; None is those of the last fit (`n_samples_in_`), or 10,000
+            of the table, by which much is chosen; None is those of the last fit (`n_samples_in_`), with the epochs
+            that it had, or 10,000
 
         Returns
         -------
@@ -298,10 +307,13 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
         (10, ('waves', 'pieces', 'rough', 'fine', 'linear'), 20, 128)
         """
+        trained: list[int] = []
         if rows is None:
             rows = vars(self).get("n_samples_in_", 10_000)
+            if is_auto(self.max_iter) and hasattr(self, "n_iter_"):
+                trained = [network.limit for network in self.fitted.networks if network.early]
         check_whole(1, rows=rows)
-        return resolved(self, self.taste, rows)
+        return resolved(self, self.taste, rows) | ({"max_iter": max(trained)} if trained else {})
 
     def _samples(
         self, target: Target, matrix: Array, y: Array, weights: Array | None, *, part: bool = False

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.utils import check_array
 
@@ -180,6 +181,10 @@ def tokens(name: str, column: Array) -> Array:
     if column.dtype.kind in "biuf":
         values, places = np.unique(column, return_inverse=True)
         return np.array([*map(_token, values), None], object)[:-1][places]
+    if are_texts(column):
+        words = column.astype(object)
+        words[pd.isna(column)] = None
+        return words
     texts: dict[tuple[type, object], str | None] = {}
     categories = np.empty(len(column), object)
     for row, value in enumerate(column):
@@ -197,6 +202,11 @@ def tokens(name: str, column: Array) -> Array:
                 ) from None
             categories[row] = None
     return categories
+
+
+def are_texts(column: Array) -> bool:
+    """Does a column hold nothing but texts and missing values? Told without a look at each by Python."""
+    return column.dtype.kind in "OU" and pd.api.types.infer_dtype(column, skipna=True) == "string"
 
 
 def _token(value: object) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pellucid.data.types import Array
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.recipe import Recipe
 from pellucid.train import Callback, Model, Run
+from pellucid.train.files.container import joined, parted
 
 CANDIDATES = 16
 """Epochs to choose from, at most: parameters change little from one to the next, and those of all are kept so long."""
@@ -26,6 +28,9 @@ MEMORY = 400e6
 
 Arrays = dict[str, np.ndarray]
 
+Epochs = dict[int, tuple[Arrays, Arrays]]
+"""What predicts, parameters and statistics, by the number of the epoch."""
+
 
 class Candidates(Callback):
     """Keeps what predicts, parameters and statistics, after every so many epochs."""
@@ -34,11 +39,28 @@ class Candidates(Callback):
 
     def __init__(self, every: int) -> None:
         self.every = every
-        self.kept: dict[int, tuple[Arrays, Arrays]] = {}
+        self.kept: Epochs = {}
 
     def on_epoch_end(self, run: Run) -> None:
         if run.epoch % self.every == 0:
             self.kept[run.epoch] = run.prediction
+
+    def state(self) -> dict[str, Any]:
+        """All arrays, by epoch and part."""
+        parts = {f"{epoch}.{part}": arrays for epoch, both in self.kept.items() for part, arrays in enumerate(both)}
+        return {"kept": joined(parts, "|")}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """The way back.
+
+        Parameters
+        ----------
+        state : dict[str, Any]
+            what `state` gave
+        """
+        parts = parted(state["kept"], "|")
+        epochs = sorted({int(name.partition(".")[0]) for name in parts})
+        self.kept = {epoch: (parts[f"{epoch}.0"], parts[f"{epoch}.1"]) for epoch in epochs}
 
 
 def candidates_for(recipe: Recipe, networks: int, model: Model) -> Candidates | None:
@@ -55,7 +77,7 @@ class Trial:
     """A network that was trained for a fold, and the epochs that it may still go back to."""
 
     network: Fitted
-    candidates: Candidates | None = None
+    candidates: Epochs | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +100,7 @@ def with_common_epoch(trials: Sequence[Trial], held: Sequence[Samples | None], s
     networks = [one.network for one in trials]
     if len(rows) < len(trials):
         return Kind(networks, None)
-    kept = [one.candidates.kept for one in trials if one.candidates is not None]
+    kept = [one.candidates for one in trials if one.candidates is not None]
     if len(trials) == 1 or len(kept) < len(trials):
         return Kind(networks, _scores(networks, rows))
     shared = np.array(sorted(set.intersection(*map(set, kept))), int)
@@ -87,13 +109,9 @@ def with_common_epoch(trials: Sequence[Trial], held: Sequence[Samples | None], s
     together, others = sums.sum(axis=0), sums.sum(axis=0) - sums
     if not np.isfinite(together).any() or not np.isfinite(others).any(axis=1).all():
         return Kind(networks, _scores(networks, rows))
-    honest = [
-        _at(network, one, int(shared[_last_best(means)]), sign)
-        for network, one, means in zip(networks, kept, others, strict=True)
-    ]
-    unseen = _scores(honest, rows)
+    honest = [at_epoch(one, int(shared[_last_best(means)]), sign) for one, means in zip(trials, others, strict=True)]
     epoch = int(shared[_last_best(together)])
-    return Kind([_at(network, one, epoch, sign) for network, one in zip(networks, kept, strict=True)], unseen)
+    return Kind([at_epoch(one, epoch, sign) for one in trials], _scores(honest, rows))
 
 
 def _last_best(means: Array) -> int:
@@ -107,9 +125,15 @@ def _scores(networks: Sequence[Fitted], held: Sequence[Samples]) -> Array:
     return np.concatenate(scores).astype(np.float64)
 
 
-def _at(network: Fitted, kept: dict[int, tuple[Arrays, Arrays]], epoch: int, sign: float) -> Fitted:
-    """The network as it was after an epoch."""
-    model = copy.copy(network.model)
+def at_epoch(trial: Trial, epoch: int, sign: float) -> Fitted:
+    """The network as it was after an epoch, if that is one that it may go back to.
+
+    sign: -1 where a smaller score is better
+    """
+    kept = trial.candidates or {}
+    if epoch not in kept:
+        return trial.network
+    model, curves = copy.copy(trial.network.model), trial.network.curves
     model.params, model.state = kept[epoch]
-    curves = replace(network.curves, best_iter=epoch, best_score=sign * network.curves.scores[epoch - 1])
-    return replace(network, model=model, curves=curves)
+    best = replace(curves, best_iter=epoch, best_score=sign * curves.scores[epoch - 1])
+    return replace(trial.network, model=model, curves=best)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -12,23 +11,15 @@ import numpy as np
 
 from pellucid.data.samples import Samples, joined
 from pellucid.data.types import Array
-from pellucid.engine.native.processors import default_threads
-from pellucid.estimators.fitted import Crew, Fitted, begin, seed_of
+from pellucid.estimators.fitted import Crew, Fitted, seed_of
 from pellucid.estimators.recipe import Recipe, sign_of
-from pellucid.estimators.tables.common_epoch import Kind, Trial, candidates_for, with_common_epoch
+from pellucid.estimators.tables.baselines import each_cost
+from pellucid.estimators.tables.common_epoch import Kind, at_epoch, with_common_epoch
+from pellucid.estimators.tables.trials import Fold, Training, Trials
 from pellucid.estimators.target import Calibration, Target
-from pellucid.train import Callback
-from pellucid.train.loop.ending import EndingKind
-from pellucid.train.side_by_side import side_by_side
 
 ROUNDS = 16
 """Networks that are counted in one after the other, each as often as it helps."""
-
-Fold = tuple[Samples, Samples | None]
-"""Rows to train on, rows held out."""
-
-Training = Callable[..., Fitted]
-"""`training.fit`, or something around it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +34,13 @@ class Unseen:
 class Trained:
     """The networks as one, and their scores for the rows held out, of the first fold, the next...; maybe not of all.
 
-    Of several folds a row's scores are by the networks that have not seen it.   unseen: (rows, outputs)
+    Of several folds a row's scores are by the networks that have not seen it: one of each kind, where all of them will
+    answer together.   unseen: (rows, outputs).   gain: by how much that costs less, measured when it is asked for
     """
 
     fitted: Fitted
     unseen: Array
+    gain: Callable[[], float]
 
 
 def fit_crew(
@@ -57,15 +50,19 @@ def fit_crew(
     train: Training,
     *,
     calibrate: bool,
+    stretch: bool = False,
 ) -> Trained:
     """A network by each recipe for each fold, as one.
 
     Those of a recipe count alike; how much a recipe counts is chosen by the rows held out (Caruana et al., 2004), and
     so is the temperature of each and of all together.   folds: rows to train on, rows held out
 
-    `max_time` of the recipes is for all together; what is not begun by then is left out.
+    `max_time` of the recipes is for all together; what is not begun by then is left out.   stretch: may there be more
+    epochs than they say, where networks still get better at the end?
     """
-    done = _trained(recipes, folds, rng, train)
+    places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
+    seeds = {place: seed_of(rng) for place in places}
+    trials, done = Trials(recipes, folds, seeds, train).trained(stretch=stretch)
     kinds = sorted(kind for fold, kind in done if fold == min(done)[0])
     complete = list(takewhile(lambda fold: all((fold, kind) in done for kind in kinds), range(len(folds))))
     held_out = [folds[fold][1] for fold in complete]
@@ -94,93 +91,12 @@ def fit_crew(
         for row in networks
     ]
     first = counted[0][0]
+    judges = {kinds[place]: networks[0][place] for place in np.flatnonzero(shares)}
+    gain = partial(_gain, trials, judges, told, shares, all_told)
     if len(counted) == 1:
-        return Trained(replace(first, calibration=all_told), pooled)
+        return Trained(replace(first, calibration=all_told), pooled, gain)
     crew = Crew(tuple(member for member, _ in counted), tuple(share for _, share in counted))
-    return Trained(replace(first, calibration=all_told, crew=crew), pooled)
-
-
-# training
-
-Place = tuple[int, int]
-"""The number of a fold and that of a recipe."""
-
-
-def _trained(
-    recipes: Sequence[Recipe],
-    folds: Sequence[Fold],
-    rng: np.random.RandomState,
-    train: Training,
-) -> dict[Place, Trial]:
-    """The networks, those that were trained until the time was up or the user had had enough."""
-    places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
-    own = {place: np.random.RandomState(seed_of(rng)) for place in places}
-    singly = _many(recipes[0], len(places))
-    lanes = _lanes(recipes[0]) if singly else 1
-    limit, begun = recipes[0].max_time, time.monotonic()
-    waiting, done = list(places), dict[Place, Trial]()
-
-    def work(place: Place) -> None:
-        recipe, (rows, held) = recipes[place[1]], folds[place[0]]
-        if singly:
-            recipe = replace(recipe, threads=1)
-        if lanes > 1:
-            recipe = replace(recipe, verbose=False)
-        if limit is not None:
-            spare = limit - (time.monotonic() - begun)
-            if spare <= 0 and place != places[0]:
-                return
-            recipe = replace(recipe, max_time=max(spare, 1e-3) * min(lanes / len(waiting), 1.0))
-        waiting.remove(place)
-        train_one = train if recipe.max_fun is None else partial(train, tell=_nothing)
-        start = begin(recipe, rows.X.shape[1], own[place])
-        candidates = candidates_for(recipe, len(places), start.model) if len(folds) > 1 else None
-        if candidates is not None:
-            recipe = replace(recipe, callbacks=(*recipe.callbacks, candidates))
-        fitted = train_one(recipe, rows, held, start, own[place])
-        fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
-        fitted.model.threads = recipes[place[1]].threads
-        done[place] = Trial(fitted, candidates)
-
-    if lanes == 1:
-        for place in places:
-            work(place)
-            if place in done and _interrupted(done[place].network):
-                break
-        return done
-    shown = isinstance(recipes[0].verbose, str) and recipes[0].verbose != "silent"
-    try:
-        side_by_side([partial(work, place) for place in places], threads=lanes, verbose=shown, what="network")
-    except KeyboardInterrupt:
-        if not done:
-            raise
-    return done
-
-
-def _many(recipe: Recipe, networks: int) -> bool:
-    """Are there enough of them that each has a thread for itself, and all threads have work?"""
-    return networks >= 2 * (recipe.threads or default_threads())
-
-
-def _lanes(recipe: Recipe) -> int:
-    """How many of many networks are trained at a time.
-
-    Lines for each epoch would be mixed, and callbacks may not be made for several trainings at once: then it is one
-    after the other, each on one thread all the same, with the same results.
-    """
-    lines = bool(recipe.verbose) and not isinstance(recipe.verbose, str)
-    patient = all(isinstance(one, Callback) and one.side_by_side for one in recipe.callbacks)
-    return 1 if lines or not patient else recipe.threads or default_threads()
-
-
-def _nothing(text: str, kind: type[Warning]) -> None:
-    """Of a linear network that has not come to its very end nobody need know: it is there in case others fail."""
-
-
-def _interrupted(fitted: Fitted) -> bool:
-    """Did Ctrl-C end it?"""
-    ending = fitted.model.history.ending
-    return ending is not None and ending.kind is EndingKind.INTERRUPTED
+    return Trained(replace(first, calibration=all_told, crew=crew), pooled, gain)
 
 
 # counting
@@ -192,10 +108,46 @@ def _unseen(kinds: Sequence[Kind], held_out: Sequence[Samples | None]) -> Unseen
     return Unseen(joined([rows for rows in held_out if rows is not None]), scores) if scores else None
 
 
+def _gain(
+    trials: Trials, first: Mapping[int, Fitted], told: Sequence[Calibration], shares: Array, all_told: Calibration
+) -> float:
+    """By how much the mean answer of all folds costs less than that of one, which judges a row.
+
+    For the first fold a second network of each kind is trained. Two of them together cost less than each alone, by half
+    of what they disagree by; so many together by nearly all of it (Krogh and Vedelsby, 1995).
+
+    first: by their kind, the networks of the first fold that count
+    """
+    held, target, folds = trials.folds[0][1], trials.recipes[0].target, len(trials.folds)
+    if held is None or folds < 2 or trials.recipes[0].max_time is not None:
+        return 0.0
+    seeds = {(0, kind): seed_of(np.random.RandomState(trials.seeds[0, kind])) for kind in first}
+    _, second = replace(trials, seeds=seeds).trained(stretch=False)
+    if len(second) < len(first):  # the user had had enough
+        return 0.0
+    sign = sign_of(trials.recipes[0].metric)
+    again = [at_epoch(second[0, kind], network.curves.best_iter, sign) for kind, network in first.items()]
+    rows = [
+        [one.scores(held.X).astype(float) / told[kind].temperature for kind, one in zip(first, networks, strict=True)]
+        for networks in (list(first.values()), again)
+    ]
+    counts = shares[list(first)]
+    answers = [_joined(target, rows[0], counts), _joined(target, rows[1], counts)]
+    answers.append(_joined(target, [*rows[0], *rows[1]], np.tile(counts, 2)))
+    costs = [each_cost(target, one / all_told.temperature, held.target) for one in answers]
+    each, together = (float(np.average(one, weights=held.weights)) for one in ((costs[0] + costs[1]) / 2, costs[2]))
+    return 2 * (each - together) * (1 - 1 / folds)
+
+
 def _pooled(target: Target, scores: Sequence[Array], shares: Array) -> Array:
+    """Those that count, joined by their shares."""
     used = np.flatnonzero(shares)
-    stacked = np.stack([scores[int(kind)] for kind in used], axis=1)
-    return np.asarray(target.loss.single.link.pooled(stacked, shares[used]))
+    return _joined(target, [scores[int(kind)] for kind in used], shares[used])
+
+
+def _joined(target: Target, scores: Sequence[Array], shares: Array) -> Array:
+    """(n, outputs) each -> (n, outputs)"""
+    return np.asarray(target.loss.single.link.pooled(np.stack(scores, axis=1), shares / shares.sum()))
 
 
 def _shares(recipe: Recipe, unseen: Unseen) -> Array:

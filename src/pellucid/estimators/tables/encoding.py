@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
@@ -22,6 +23,9 @@ UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_
 
 SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
 """How far columns may reach: squares of less or more are no usual float64."""
+
+FEW = 256
+"""Rows up to which a dictionary is quicker than an index made for many."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def learn_encoding(
     missing = np.isnan(numbers).any(axis=0) & first
     encoding = Encoding(
         layout,
-        imputer=SimpleImputer(strategy="median").fit(numbers) if numbers.shape[1] else None,
+        imputer=_imputer(numbers) if numbers.shape[1] else None,
         marked=np.flatnonzero(missing).tolist() if marks else [],
         encoder=_fitted(OneHotEncoder(handle_unknown="ignore", sparse_output=False), layout, layout.one_hot),
         coder=_fitted(OrdinalEncoder(**UNKNOWN), layout, layout.embedded),
@@ -140,6 +144,11 @@ def learn_encoding(
     scaled = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else part
     encoding = replace(encoding, scaled=part.shape[1], scaled_out=scaled.shape[1])
     return encoding, encoding.joined(scaled, unscaled, encoding.codes(values))
+
+
+def _imputer(numbers: Array) -> SimpleImputer:
+    """An imputer of medians, fitted on them: scikit-learn's own way to medians sorts masked arrays."""
+    return SimpleImputer(strategy="median").fit(np.nanmedian(numbers, axis=0)[None])
 
 
 def _refuse_spans(names: list[str], numbers: Array, scaling: str | None) -> None:
@@ -175,7 +184,9 @@ def category_codes(places: dict[str, int], texts: Array) -> Array:
     >>> category_codes({"a": 0, "b": 1}, np.array(["b", None, "c", "a"], object)).tolist()
     [1, -1, -1, 0]
     """
-    return np.fromiter((places.get(text, -1) for text in texts), np.int64, len(texts))
+    if len(texts) <= FEW:
+        return np.fromiter((places.get(text, -1) for text in texts), np.int64, len(texts))
+    return np.asarray(pd.Index(list(places), dtype=object).get_indexer(texts))
 
 
 def one_hot(places: dict[str, int], texts: Array) -> Array:

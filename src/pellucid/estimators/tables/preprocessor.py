@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
@@ -22,6 +24,7 @@ from pellucid.data.inputs import all_finite
 from pellucid.data.named_columns import without_column
 from pellucid.data.parts import Part
 from pellucid.data.types import Array, ArrayLike
+from pellucid.engine.native.processors import default_threads
 from pellucid.errors import ColumnWarning
 from pellucid.estimators.inputs import checked_weights, groups_column
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter
@@ -29,12 +32,15 @@ from pellucid.estimators.tables.columns import CATEGORY, EMPTY, Table, read_tabl
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
 from pellucid.estimators.tables.scaling import SCALERS
-from pellucid.estimators.tables.table_sample import TableSample, counted_levels, sampled_table
+from pellucid.estimators.tables.table_sample import TableSample, counted_levels, sampled_table, scale_rows
 from pellucid.estimators.tables.text_columns import TextUse, read_texts, recognise
 from pellucid.markup import listed
 from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
+
+PART = 1 << 15
+"""Rows that are transformed at a time."""
 
 
 class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,7 +51,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
     Dates become the time elapsed, and year, month, weekday and hour where they vary. Texts that hold dates or numbers,
     as a CSV has them, are read as such, unless their column is declared or named as categorical; a column without any
-    value is left out. Both are said (`ColumnWarning`). `sample_weight` counts for robust and standard scales.
+    value is left out. Both are said (`ColumnWarning`). `sample_weight` counts for robust and standard scales. Of more
+    than 131,072 rows scales are learned from so many, drawn (see `fit_dataset`); categories from all.
 
     {parameters}
 
@@ -199,10 +206,13 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             who = type(self).__name__
             counted = counted_levels(data, {name: own[name] for name, kind in kinds.items() if kind == CATEGORY}, who)
         layout = learn_layout(table, kinds, texts, values, self.one_hot_max, counted)
+        some = scale_rows(values, table.rows)
+        shown = values if some is None else {name: column[some] for name, column in values.items()}
+        counts = weights if some is None or weights is None else weights[some]
         encoding, matrix = learn_encoding(
-            layout, values, self.scaling, marks=self.missing == "indicator", weights=weights
+            layout, shown, self.scaling, marks=self.missing == "indicator", weights=counts
         )
-        matrix = self._as_dtype(matrix, encoding)
+        matrix = self._as_dtype(matrix, encoding) if some is None else self._rows(encoding, values)
         self._encoding = encoding
         self.n_features_in_ = len(table.names)
         self.__dict__.pop("feature_names_in_", None)
@@ -347,7 +357,26 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         values = column_values(read_texts(table, self._encoding.layout.texts), self.kinds_)
         for name, column in values.items():
             self._refuse_missing(name, _is_missing(column))
-        return self._as_dtype(self._encoding.rows(values), self._encoding)
+        return self._rows(self._encoding, values)
+
+    def _rows(self, encoding: Encoding, values: dict[str, Array]) -> Array:
+        """Columns as rows; of many rows parts, side by side: temporary arrays stay small."""
+        count = len(next(iter(values.values())))
+        if count <= PART:
+            return self._as_dtype(encoding.rows(values), encoding)
+
+        def part(start: int) -> Array:
+            some = {name: column[start : start + PART] for name, column in values.items()}
+            return self._as_dtype(encoding.rows(some), encoding, start)
+
+        with ThreadPoolExecutor(default_threads()) as pool:
+            parts = pool.map(part, range(0, count, PART))
+            first = next(parts)
+            rows = np.empty((count, first.shape[1]), first.dtype)
+            rows[: len(first)] = first
+            for start, content in zip(range(PART, count, PART), parts, strict=True):
+                rows[start : start + PART] = content
+        return rows
 
     def plain_table(self, table: Table) -> tuple[Array, Array]:
         """The rows of a table whose columns are those of fit, ahead of their scales.
@@ -366,13 +395,13 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         values = column_values(read_texts(table, encoding.layout.texts), self.kinds_)
         return encoding.unscaled(encoding.layout.numbers(values), values), encoding.codes(values)
 
-    def _as_dtype(self, rows: Array, encoding: Encoding) -> Array:
+    def _as_dtype(self, rows: Array, encoding: Encoding, first: int = 0) -> Array:
         with np.errstate(over="ignore"):
             floats = rows.astype(self.dtype, copy=False)
         if not all_finite(floats):
             row, place = np.argwhere(~np.isfinite(floats))[0]
             raise ValueError(
-                f"column {encoding.names()[place]!r} holds {rows[row, place]:.3g} in row {row}, too large for "
+                f"column {encoding.names()[place]!r} holds {rows[row, place]:.3g} in row {first + row}, too large for "
                 f"{self.dtype}: use scaling='robust' (now {self.scaling!r}), or dtype='float64'"
             )
         return floats
@@ -510,4 +539,4 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 def _is_missing(column: Array) -> Array:
     if column.dtype.kind == "f":
         return np.isnan(column)
-    return np.isnat(column) if column.dtype.kind == "M" else np.array([value is None for value in column], bool)
+    return np.isnat(column) if column.dtype.kind == "M" else np.asarray(pd.isna(column))

@@ -7,14 +7,16 @@ they see numbers, and the rows that are held out say how much each counts.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pellucid import nn, optim
-from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, Condition, one_of, or_none
+from pellucid.amounts import ABOVE_0, WHOLE, YES_NO, Condition, an, one_of, or_none
 from pellucid.estimators.convergence import Patience
 from pellucid.estimators.mlp_parameters import (
     Activation,
@@ -29,6 +31,7 @@ from pellucid.estimators.mlp_parameters import (
 from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
+from pellucid.estimators.tables.step_rule import peak_of, step_rule
 from pellucid.estimators.target import Target
 from pellucid.nn.losses.loss import Own
 from pellucid.train import METRICS, Callback, Metric, Run
@@ -74,7 +77,22 @@ class TableParameters(Parameters):
         condition=ABOVE_0.or_(AUTO, "a number above 0, or 'auto'"),
         doc="the peak of the learning rate",
     )
-    max_iter: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="epochs")
+    optimizer: str | optim.Rule = parameter(
+        default="auto",
+        condition=an((str, optim.Rule), "a rule of pellucid.optim, or its name"),
+        doc='the update rule; "auto" is Adam with `beta2=0.95`',
+    )
+    schedule: str | optim.Schedule = parameter(
+        default="auto",
+        condition=an((str, optim.Schedule), "a schedule of pellucid.optim, or its name"),
+        doc='of the learning rate; "auto" is one cycle of `optim.CosLog`',
+    )
+    max_iter: int | str = parameter(
+        default="auto",
+        condition=WHOLE_OR_AUTO,
+        doc='epochs; "auto" is 8 to 64 by the number of rows, and twice as many where the first networks are best near '
+        "their end",
+    )
     batch_size: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="rows of a step")
     dropout: float | Sequence[float] = parameter(default=0.0, same=MoreParameters)
     norm: str | nn.Layer | None = parameter(default=None, same=MoreParameters)
@@ -124,6 +142,11 @@ class TableParameters(Parameters):
     verbose: bool | float | str = parameter(default=False, same=SklearnParameters)
     callbacks: Sequence[Callback | Callable[[Run], object]] = parameter(default=(), same=MoreParameters)
     max_time: float | None = parameter(default=None, same=MoreParameters)
+    checkpoint: str | os.PathLike[str] | None = parameter(
+        default=None,
+        condition=or_none(an((str, os.PathLike), "a folder"), "a folder, or None"),
+        doc="a folder for networks that are trained: a `fit` that was killed goes on there, with the same result",
+    )
     engine: str = parameter(default="auto", same=MoreParameters)
     threads: int | None = parameter(default=None, same=MoreParameters)
     dtype: str | type | np.dtype[np.floating] = parameter(default="float32", same=MoreParameters, doc="precision")
@@ -324,7 +347,7 @@ def table_recipe(
     beside = [BESIDE["input.periodic"]] * bool(network.periodic) + [BESIDE["input.piecewise"]] * bool(pieces)
     scaled = GROUPS if view.hidden else ()
     training = TrainingSettings(groups=(*scaled, *beside), weight_decay=taste.decay, ema=AVERAGE)
-    rule = optim.Adam(optim.CosLog(chosen["learning_rate_init"], cycles=1), beta2=0.95)
+    rule = step_rule(parameters.optimizer, parameters.schedule, parameters.learning_rate_init, taste.rate)
     return Recipe(
         who=type(parameters).__name__,
         target=target,
@@ -353,6 +376,7 @@ def table_recipe(
         ),
         early=held and bool(parameters.early_stopping) and view.hidden,
         callbacks=parameters.callbacks,
+        checkpoint=None if parameters.checkpoint is None else Path(parameters.checkpoint),
         max_time=parameters.max_time,
         verbose=parameters.verbose,
         dtype=np.dtype(parameters.dtype),
@@ -370,9 +394,12 @@ def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, 
         "numbers": tuple(view.name for view in views_of(parameters, rows)),
         "folds": folds_of(parameters, rows),
     }
+    rule = step_rule(parameters.optimizer, parameters.schedule, parameters.learning_rate_init, taste.rate)
     auto = {
         "activation": taste.activation,
-        "learning_rate_init": taste.rate,
+        "learning_rate_init": peak_of(rule),
+        "optimizer": rule,
+        "schedule": rule.lr,
         "max_iter": auto_epochs(rows, quality.epochs),
         "batch_size": auto_batch(rows),
     }

@@ -16,7 +16,8 @@ from pellucid.data.types import Array
 from pellucid.estimators.fitted import Fitted
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.baselines import Designs, HeldOut, held_out
-from pellucid.estimators.tables.crew import Fold, Trained
+from pellucid.estimators.tables.crew import Trained
+from pellucid.estimators.tables.trials import Fold
 from pellucid.estimators.training import NonFiniteError, Teller
 from pellucid.notices import notice
 from pellucid.train.loop.ending import EndingKind
@@ -75,6 +76,9 @@ def rescued(
         judge = everything.first(len(trained.unseen))
         costs = judge.costs(trained.unseen)
         reason = _failure(judge, fitted, costs)
+        if judge.compared(costs, judge.linear).beyond(ONE_ERROR):  # or is it one network that is worse, and not all?
+            costs = costs - trained.gain()
+            reason = _failure(judge, fitted, costs)
         attempts.append(_attempt(recipe, factor, fitted, judge.mean(costs), reason))
         better = best is None or judge.mean(costs) < by.mean(best_costs)
         if better:

@@ -6,7 +6,10 @@ data sets are a sample of both. Quantiles of it have the rank error of `pellucid
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from pellucid.data.dataset import Dataset
 from pellucid.data.levels import Levels
@@ -55,6 +58,19 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
     some = counted if rows <= most else counted.split(most / rows, seed=SEED)[1]
     sample = joined_parts(list(some.parts()))
     return TableSample(table_of(sample, who), sample, rows)
+
+
+def scale_rows(values: Mapping[str, Array], rows: int) -> Array | None:
+    """Numbers of the rows that scales are learned from: ROWS of a larger table, drawn; None is all of them.
+
+    A column that is missing in all that are drawn brings a row where it is not.   values: columns by name
+    """
+    if rows <= ROWS:
+        return None
+    drawn = np.sort(np.random.default_rng(SEED).choice(rows, ROWS, replace=False, shuffle=False))
+    gaps = [column for column in values.values() if column.dtype.kind in "fM"]
+    there = [np.flatnonzero(column == column)[:1] for column in gaps if (column[drawn] != column[drawn]).all()]
+    return np.union1d(drawn, np.concatenate(there)) if there else drawn
 
 
 def table_of(part: Part, who: str) -> Table:

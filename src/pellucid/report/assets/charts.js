@@ -79,8 +79,10 @@ const charts = {
     }
     if (data.kept !== null && data.kept !== data.best) {
       marks.push(Plot.ruleX([data.kept], { stroke: "var(--c3)", strokeDasharray: "4,3" }));
-      const near = Math.abs(data.kept - data.best) < 0.25 * d3.max(data.losses, (line) => d3.max(line.x));
-      marks.push(Plot.text([data.kept], { x: (d) => d, frameAnchor: near ? "bottom" : "top", dy: near ? -6 : -12, dx: near ? 4 : 0, textAnchor: near ? "start" : "middle", text: () => `kept: epoch ${data.kept}`, fill: "var(--c3)" }));
+      const end = d3.max(data.losses, (line) => d3.max(line.x));
+      const near = Math.abs(data.kept - data.best) < 0.25 * end;
+      const inwards = data.kept > 0.7 * end;
+      marks.push(Plot.text([data.kept], { x: (d) => d, frameAnchor: near ? "bottom" : "top", dy: near ? -6 : -12, dx: near ? (inwards ? -4 : 4) : 0, textAnchor: near ? (inwards ? "end" : "start") : "middle", text: () => `kept: epoch ${data.kept}`, fill: "var(--c3)" }));
     }
     const last = d3.max(data.losses, (line) => d3.max(line.x));
     if (!data.complete && last !== data.best && last !== data.kept) {
@@ -278,7 +280,7 @@ const charts = {
     const [paper, ink] = root.dataset.printing ? ["#ffffff", "#0072b2"] : ["--card", "--c1"].map((name) => getComputedStyle(root).getPropertyValue(name).trim());
     const values = layer.open.flatMap((line) => Array.from(line, Number));
     return plot(width, Math.max(110, Math.min(200, 60 + 5 * looks)), {
-      marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: "," },
+      marginLeft: 50, marginTop: 26, x: { label: "unit", domain: [0, layer.units], ticks: Math.min(layer.units, 6), tickFormat: ",d" },
       y: { label: "step", domain: [looks, 0], ticks: Math.min(looks, 4), tickFormat: (k) => short(data.steps[Math.min(looks - 1, Math.max(0, Math.round(k)))]) },
       color: { type: "linear", domain: [0, 9], range: [paper, ink] },
       marks: [Plot.raster(values, { width: layer.units, height: looks, x1: 0, x2: layer.units, y1: 0, y2: looks, fill: Plot.identity, imageRendering: "pixelated" }), Plot.frame({ stroke: "var(--line)" })],

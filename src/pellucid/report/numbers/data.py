@@ -68,8 +68,8 @@ class Data:
             factor = float(f"{scales.max() / scales.min():.2g}")
             widest = max((c for c in self.columns if np.isfinite(c.std)), key=lambda c: c.std)
             words.append(
-                f"Scales differ by a factor of {factor:,.0f} (“{widest.name}” is widest): a StandardScaler or a "
-                "TabularMLP evens them out."
+                f"Scales differ by a factor of {factor:,.0f} (“{widest.name}” is widest); a TabularMLP evens them out, "
+                "other networks need a StandardScaler."
             )
         holes = [c for c in self.columns if c.missing > 0]
         if holes:

@@ -34,7 +34,11 @@ def network_section(asked: Predictor, columns: Sequence[str]) -> Section:
         )
         for row in summary.rows
     ]
-    members = f" The first of {len(asked.models)} members is shown." if len(asked.models) > 1 else ""
+    members = ""
+    if len(asked.models) > 1:
+        members = f" The first of {len(asked.models)} members is shown."
+    elif len(asked.crew) > 1:
+        members = f" It is one of {len(asked.crew)} that answer together, the first of those that count most."
     ends = f"{'×'.join(map(str, model.features))} inputs, {outputs} {'output' if outputs == '1' else 'outputs'}"
     lead = paragraph(
         f"{ends}, {plural(summary.layers, 'layer')} with weights, {plural(summary.count, 'parameter')} of "

@@ -21,8 +21,8 @@ def summary(asked: Predictor, story: History | None, scores: tuple[Score, ...], 
     """Quality first; then how large it is, and how long it was trained."""
     name = "" if rows is None else f"{len(rows):,} {rows.name}"
     large = [_tile(score.name, text(score), f"{name}; {score.beside}") for score in scores if score.first]
-    size = sum(model.summary().count for model in asked.models)
-    networks = f"{len(asked.models)} networks" if len(asked.models) > 1 else str(asked.model.loss.name)
+    size = sum(model.summary().count for model in asked.crew)
+    networks = f"{len(asked.crew)} networks" if len(asked.crew) > 1 else str(asked.model.loss.name)
     large.append(_tile("parameters", f"{size:,}", networks))
     if story is not None and len(story):
         large.append(_tile("epochs", f"{len(story):,}", story.stopped))

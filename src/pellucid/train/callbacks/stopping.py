@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +168,8 @@ class Checkpoint(Callback):
         epochs between two checkpoints
     every_steps : int | None
         steps between two, in place of epochs
+    seconds : float
+        that have passed since the last one, or the beginning, at least
     best : bool
         only where the monitored value is the best so far
     monitor : str | None
@@ -183,22 +186,24 @@ class Checkpoint(Callback):
         *,
         every: int = 1,
         every_steps: int | None = None,
+        seconds: float = 0.0,
         best: bool = False,
         monitor: str | None = None,
         mode: str = "auto",
     ) -> None:
+        FROM_0.check("Checkpoint: seconds", seconds)
         if not is_count(every) or (every_steps is not None and not is_count(every_steps)):
             raise ValueError(
                 f"Checkpoint: every and every_steps count from 1, got every={every!r}, every_steps={every_steps!r}"
             )
         MODE.check("Checkpoint: mode", mode)
         self.path, self.every, self.every_steps, self.every_batch = path, every, every_steps, every_steps is not None
-        self.best_only, self.monitor, self.mode = best, monitor, mode
+        self.seconds, self.best_only, self.monitor, self.mode = seconds, best, monitor, mode
         self.reset()
 
     def reset(self) -> None:
         self.best: float | None = None
-        self.due = False
+        self.due, self.written = False, time.monotonic()
 
     def on_fit_begin(self, run: Run) -> None:
         regular(self._target(run))  # an error now, rather than after an epoch of work
@@ -222,9 +227,10 @@ class Checkpoint(Callback):
         run : Run
             where training stands
         """
-        if self.due:
+        if self.due and time.monotonic() - self.written >= self.seconds:
             self.due = False
             save_run(run, self._target(run))
+            self.written = time.monotonic()
 
     def _target(self, run: Run) -> Path:
         return Path(str(self.path).replace("{epoch}", str(run.epoch)).replace("{step}", str(run.step)))

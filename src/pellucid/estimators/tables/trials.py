@@ -1,0 +1,168 @@
+"""The networks of a crew, trained: side by side, until the time is up, longer where they still learn at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from pellucid.data.samples import Samples
+from pellucid.engine.native.processors import default_threads
+from pellucid.estimators.fitted import Fitted, begin
+from pellucid.estimators.recipe import Recipe
+from pellucid.estimators.tables.common_epoch import Trial, candidates_for
+from pellucid.estimators.tables.kept_networks import KeptNetworks, task_of
+from pellucid.train import Callback
+from pellucid.train.loop.ending import EndingKind
+from pellucid.train.side_by_side import side_by_side
+
+PILOTS = 2
+"""Networks that are trained ahead of the others, to see whether they still get better at the end."""
+
+LATE = 0.75
+"""Of the epochs: a best epoch behind it is one of a training that could go on."""
+
+LONGER = 2
+"""Times the epochs that there are then."""
+
+Fold = tuple[Samples, Samples | None]
+"""Rows to train on, rows held out."""
+
+Training = Callable[..., Fitted]
+"""`training.fit`, or something around it."""
+
+Place = tuple[int, int]
+"""The number of a fold and that of a recipe."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """A network by each recipe for each fold; `seeds` say which, so that it does not matter who is trained when.
+
+    train: what trains one.   longer: have the recipes been given more epochs?   begun: by the clock
+    """
+
+    recipes: Sequence[Recipe]
+    folds: Sequence[Fold]
+    seeds: dict[Place, int]
+    train: Training
+    longer: bool = False
+    begun: float = field(default_factory=time.monotonic)
+
+    def trained(self, *, stretch: bool) -> tuple[Trials, dict[Place, Trial]]:
+        """The networks, those that were trained until the time was up or the user had had enough; and by which recipes.
+
+        stretch: may there be more epochs than the recipes say?
+        """
+        places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
+        pilots = [(0, kind) for kind in early[:PILOTS]] if stretch and self._limit is None else []
+        done, ended = self._some(pilots, list(places))
+        if ended:
+            return self, done
+        if pilots and all(_late(done[place].network) for place in pilots):
+            return replace(self, recipes=[_longer(one) for one in self.recipes], longer=True).trained(stretch=False)
+        others = [place for place in places if place not in done]
+        return self, done | self._some(others, list(others))[0]
+
+    @property
+    def _limit(self) -> float | None:
+        """Seconds, for all together."""
+        return self.recipes[0].max_time
+
+    def _some(self, places: Sequence[Place], waiting: list[Place]) -> tuple[dict[Place, Trial], bool]:
+        """Some of the networks; did the user end it?   waiting: those that are still to come, these among them"""
+        done = dict[Place, Trial]()
+        singly = _many(self.recipes[0], len(self.seeds))
+        lanes = _lanes(self.recipes[0]) if singly else 1
+
+        def work(place: Place) -> None:
+            recipe = self.recipes[place[1]]
+            if singly:
+                recipe = replace(recipe, threads=1)
+            if lanes > 1:
+                recipe = replace(recipe, verbose=False)
+            if self._limit is not None:
+                spare = self._limit - (time.monotonic() - self.begun)
+                if spare <= 0 and place != (0, 0):
+                    return
+                recipe = replace(recipe, max_time=max(spare, 1e-3) * min(lanes / len(waiting), 1.0))
+            waiting.remove(place)
+            done[place] = self._one(place, recipe)
+
+        if lanes == 1:
+            for place in places:
+                work(place)
+                if place in done and _interrupted(done[place].network):
+                    return done, True
+            return done, False
+        shown = isinstance(self.recipes[0].verbose, str) and self.recipes[0].verbose != "silent"
+        try:
+            side_by_side([partial(work, place) for place in places], threads=lanes, verbose=shown, what="network")
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            return done, True
+        return done, False
+
+    def _one(self, place: Place, recipe: Recipe) -> Trial:
+        """A network, from first weights or from where its training was killed."""
+        (rows, held), seed = self.folds[place[0]], self.seeds[place]
+        train = self.train if recipe.max_fun is None else partial(self.train, tell=_nothing)
+
+        def from_first_weights(recipe: Recipe) -> Trial:
+            own = np.random.RandomState(seed)
+            start = begin(recipe, rows.X.shape[1], own)
+            candidates = candidates_for(recipe, len(self.seeds), start.model) if len(self.folds) > 1 else None
+            if candidates is not None:
+                recipe = replace(recipe, callbacks=(candidates, *recipe.callbacks))
+            fitted = train(recipe, rows, held, start, own)
+            fitted.model.progress = None  # nothing goes on from here: the rule's state would only swell the file
+            return Trial(fitted, None if candidates is None else candidates.kept)
+
+        if recipe.checkpoint is None:
+            trial = from_first_weights(recipe)
+        else:
+            name = f"rate-{recipe.rates.factor:.2g}-fold-{place[0] + 1}-kind-{place[1] + 1}{'-longer' * self.longer}"
+            task = task_of(recipe, rows, held, seed)
+            trial = KeptNetworks(Path(recipe.checkpoint)).trial(name, task, recipe, from_first_weights)
+        trial.network.model.threads = self.recipes[place[1]].threads
+        return trial
+
+
+def _late(network: Fitted) -> bool:
+    """Was the best epoch one of the last?"""
+    return network.curves.best_iter > LATE * network.limit
+
+
+def _longer(recipe: Recipe) -> Recipe:
+    return replace(recipe, epochs=LONGER * recipe.epochs) if recipe.early else recipe
+
+
+def _many(recipe: Recipe, networks: int) -> bool:
+    """Are there enough of them that each has a thread for itself, and all threads have work?"""
+    return networks >= 2 * (recipe.threads or default_threads())
+
+
+def _lanes(recipe: Recipe) -> int:
+    """How many of many networks are trained at a time.
+
+    Lines for each epoch would be mixed, and callbacks may not be made for several trainings at once: then it is one
+    after the other, each on one thread all the same, with the same results.
+    """
+    lines = bool(recipe.verbose) and not isinstance(recipe.verbose, str)
+    patient = all(isinstance(one, Callback) and one.side_by_side for one in recipe.callbacks)
+    return 1 if lines or not patient else recipe.threads or default_threads()
+
+
+def _nothing(text: str, kind: type[Warning]) -> None:
+    """Of a linear network that has not come to its very end nobody need know: it is there in case others fail."""
+
+
+def _interrupted(fitted: Fitted) -> bool:
+    """Did Ctrl-C end it?"""
+    ending = fitted.model.history.ending
+    return ending is not None and ending.kind is EndingKind.INTERRUPTED
