@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -117,13 +118,13 @@ def onnx_service(path: str, model: str) -> Any:
 
 
 @contextmanager
-def served(which: str, model: Path, onnx: Path) -> Iterator[str]:
-    """A server in a process of its own; its address."""
+def served(which: str, model: Path, onnx: Path) -> Iterator[tuple[str, int]]:
+    """A server in a process of its own; its address, and the number of the process."""
     command = [sys.executable, "-m", "benchmarks.serving", "--serve", which, "--model", model, "--onnx", onnx]
     server = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        yield server.stdout.readline().strip()
+        yield server.stdout.readline().strip(), server.pid
     finally:
         server.terminate()
         server.wait(20)
@@ -138,6 +139,15 @@ def serve(which: str, model: Path, onnx: Path) -> None:
         run(model, port=0, tell=tell)
     else:
         run_service(partial(onnx_service, str(onnx), str(model)), "127.0.0.1", 0, tell=tell)
+
+
+def processor_seconds(process: int) -> float:
+    """What a process has used of processors so far; NaN where nobody says so (not on Linux)."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # who asks
@@ -185,16 +195,19 @@ def measure(model: Path, onnx: Path, requests: int, clients: int, rounds: int = 
     seconds: dict[str, list[np.ndarray]] = {OURS: [], THEIRS: []}
     failures, total = dict.fromkeys(seconds, 0), dict.fromkeys(seconds, 0.0)
     with served(OURS, model, onnx) as ours, served(THEIRS, model, onnx) as theirs:
-        addresses = {OURS: ours, THEIRS: theirs}
-        body = json.dumps(fetched(ours, "/schema")["example"]).encode()
+        addresses = {OURS: ours[0], THEIRS: theirs[0]}
+        processes = {OURS: ours[1], THEIRS: theirs[1]}
+        body = json.dumps(fetched(ours[0], "/schema")["example"]).encode()
         for address in addresses.values():
             ask(address, body, 10 * clients, clients)  # what is made at first use is there
+        before = {name: processor_seconds(process) for name, process in processes.items()}
         for _ in range(rounds):
             for name, address in addresses.items():
                 times, failed, whole = ask(address, body, requests // rounds, clients)
                 seconds[name].append(times)
                 failures[name] += failed
                 total[name] += whole
+        used = {name: processor_seconds(process) - before[name] for name, process in processes.items()}
     figures = {}
     for name, parts in seconds.items():
         times = np.concatenate(parts) * 1e3
@@ -204,6 +217,7 @@ def measure(model: Path, onnx: Path, requests: int, clients: int, rounds: int = 
             "p50_ms": float(np.percentile(times, 50)),
             "p99_ms": float(np.percentile(times, 99)),
             "per_second": len(times) / total[name],
+            "processor_ms": used[name] / len(times) * 1e3,
         }
     return figures
 
@@ -227,7 +241,8 @@ def main() -> None:
     for name, one in figures.items():
         print(
             f"{name:<12} {one['requests']:.0f} requests from {options.clients} clients, {one['failures']:.0f} failed; "
-            f"p50 {one['p50_ms']:.2f} ms, p99 {one['p99_ms']:.2f} ms, {one['per_second']:.0f} a second"
+            f"p50 {one['p50_ms']:.2f} ms, p99 {one['p99_ms']:.2f} ms, {one['per_second']:.0f} a second, "
+            f"{one['processor_ms']:.2f} ms of a processor each"
         )
 
 

@@ -227,7 +227,7 @@ def test_numbers_that_an_earlier_batch_has_no_room_for_are_told():
 
 
 def test_empty_batches_are_passed_over():
-    empty: tuple[Any, list[int]] = (SMALL[:0], [])
+    empty: tuple[np.ndarray, list[int]] = (SMALL[:0], [])
     (X, y), *rest = dataset([empty, (SMALL, [1, 2, 3]), empty, (SMALL, [4, 5, 6])]).batches(6)
     assert (X.shape, y.tolist(), rest) == ((6, 2), [1, 2, 3, 4, 5, 6], [])
 

@@ -55,6 +55,25 @@ def half(value):
 
 
 CHAINS = {
+    "one number for all columns": lambda: model(
+        [
+            ("Div", "X d", "x", {}),
+            ("Gemm", "x W1 b1", "h", {}),
+            ("Relu", "h", "r", {}),
+            ("Mul", "r m", "a", {}),
+            ("Gemm", "a W2 b2", "y", {}),
+        ],
+        W1=W1,
+        b1=b1,
+        W2=W2,
+        b2=b2,
+        d=np.float32(255),
+        m=np.full((1, 1), 3, np.float32),
+    ),
+    "Cast to floats": lambda: between(("Cast", "h", "d", {"to": 11}), ("Cast", "d", "a", {"to": 1})),
+    "Softplus of exp": lambda: between(
+        ("Exp", "h", "e", {}), ("Add", "e one", "p", {}), ("Log", "p", "a", {}), one=np.float32(1)
+    ),
     "Gemm, transposed": lambda: model(
         [("Gemm", "X A c", "y", {"transB": 1, "alpha": 2.0, "beta": 0.5})], A=W1.T.copy(), c=b1[None]
     ),
@@ -188,3 +207,17 @@ def test_outputs_are_chosen_by_name():
         from_onnx(proto, output="w")
     with pytest.raises(TypeError, match=r"takes a path, bytes or an onnx\.ModelProto, got int"):
         from_onnx(3)
+
+
+NEARLY = {
+    "a ReLU that ends at 10": (("Clip", "h low high", "a", {}), {"low": np.float32(0), "high": np.float32(10)}),
+    "numbers that end at 100": (("Clip", "h low high", "a", {}), {"low": np.float32(-100), "high": np.float32(100)}),
+    "whole numbers": (("Cast", "h", "a", {"to": 6}), {}),
+}
+
+
+@pytest.mark.parametrize("case", NEARLY)
+def test_what_is_nearly_a_layer_is_refused(case):
+    node, stored = NEARLY[case]
+    with pytest.raises(ValueError, match=r"from_onnx: (Clip|Cast) is not supported"):
+        from_onnx(between(node, **stored))

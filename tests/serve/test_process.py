@@ -24,8 +24,12 @@ REQUESTS, CLIENTS = 1000, 8
 
 @contextmanager
 def running(path, *words):
+    """Its temporary files lie in a folder beside the model."""
     command = [sys.executable, "-m", "pellucid", "serve", str(path), "--port", "0", *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True)
+    own = path.parent / "temporary"
+    own.mkdir()
+    variables = environment(TMPDIR=str(own))
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables, text=True)
     try:
         first = process.stdout.readline()
         yield process, urlsplit(first.split(" at ")[1].split()[0]).netloc
@@ -81,6 +85,7 @@ def test_many_requests_and_a_soft_end(tmp_path):
         _, errors = process.communicate(timeout=30)
         assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
         assert "Traceback" not in errors
+        assert not list((tmp_path / "temporary").iterdir())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGTERM of POSIX")
@@ -97,6 +102,7 @@ def test_several_processes_count_together(tmp_path):
         _, errors = process.communicate(timeout=30)
         assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
         assert "Traceback" not in errors
+        assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_model_that_fails_at_once_is_not_served():

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.data.types import Array
 
-PASSING = frozenset({"Identity", "Cast", "ZipMap", "Dropout"})
+PASSING = frozenset({"Identity", "ZipMap", "Dropout"})
 """Operators that hand numbers on, as far as a prediction is concerned."""
 
 ELEMENTWISE = frozenset(

@@ -6,10 +6,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pellucid import nn
 from pellucid.importing.assembly import model_of, named, precision
 from pellucid.importing.onnx_graphs import OnnxGraph
-from pellucid.importing.onnx_operators import parts_of
+from pellucid.importing.onnx_operators import fixed, parts_of
+from pellucid.nn.layers.layer import Features
 from pellucid.nn.surgery import Part
 from pellucid.train import Model
 
@@ -79,11 +82,13 @@ def from_onnx(
         raise TypeError(f"from_onnx takes a path, bytes or an onnx.ModelProto, got {type(file).__name__}")
     graph = OnnxGraph(proto.graph, proto.opset_import)
     source, stretches = graph.chain(graph.output(output))
-    parts = _named(parts_of(graph, stretches))
+    parts = parts_of(graph, stretches)
+    columns = _columns(source, parts)
+    parts = _named(_spread(parts, (columns,)))
     arrays = [array for part in parts for array in part.params.values()]
     return model_of(
         parts,
-        (_columns(graph, source, parts),),
+        (columns,),
         loss=loss,
         optimizer=optimizer,
         metrics=metrics,
@@ -96,12 +101,25 @@ def _named(parts: list[Part]) -> list[Part]:
     return [part._replace(name=name) for name, part in zip(names, parts, strict=True)]
 
 
-def _columns(graph: OnnxGraph, source: str, parts: list[Part]) -> int:
-    """How many numbers a row has: as many as the first weight takes, or the input says."""
+def _columns(source: str, parts: list[Part]) -> int:
+    """How many numbers a row has: as many as the first weight takes, or as other arrays have numbers for."""
     for part in parts:
         if isinstance(part.layer, nn.Dense):
             return int(part.params["weight"].shape[0])
-        for array in (*part.params.values(), *part.state.values()):
-            if array.ndim:
-                return int(array.shape[0])
-    raise ValueError(f"from_onnx: no layer with weights lies between {source!r} and the output")
+    sizes = [array.shape[0] for part in parts for array in (*part.params.values(), *part.state.values()) if array.ndim]
+    if not sizes:
+        raise ValueError(f"from_onnx: no layer with weights lies between {source!r} and the output")
+    return int(max(sizes))
+
+
+def _spread(parts: list[Part], features: Features) -> list[Part]:
+    """The same, where one number is for all columns with that number for each."""
+    each = []
+    for part in parts:
+        layer = part.layer
+        if isinstance(layer, nn.FixedScale) and len(layer.center) == 1:
+            center, scale = (np.broadcast_to(np.asarray(one), features) for one in (layer.center, layer.scale))
+            part = fixed(center, scale)
+        each.append(part)
+        features = part.layer.output(features)
+    return each

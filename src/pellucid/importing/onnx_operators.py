@@ -14,8 +14,10 @@ from pellucid.importing.onnx_graphs import ELEMENTWISE, PASSING, OnnxGraph, Stre
 from pellucid.nn.activations.layers import Activate
 from pellucid.nn.surgery import Part
 
-POINTS = np.linspace(-8.0, 8.0, 641, dtype=np.float32)[:, None]
-"""Where a function is compared with the activations."""
+NEAR = np.linspace(-8.0, 8.0, 641)
+FAR = np.array([9.0, 11.0, 15.0, 20.0, 30.0, 50.0, 80.0, 150.0, 1e3, 1e4, 1e5, 1e6])
+POINTS = np.concatenate([NEAR, -FAR, FAR]).astype(np.float32)[:, None]
+"""Where a function is compared with the activations: a ReLU that ends at 10 is another one."""
 
 TOLERANCE = 2e-6
 """How far apart they may be, over the size of the value: both are computed in float32."""
@@ -100,7 +102,8 @@ def _layer_norm(graph: OnnxGraph, stretch: Stretch, before: list[Part]) -> list[
 # fixed numbers
 
 
-def _fixed(center: Array, scale: Array) -> Part:
+def fixed(center: Array, scale: Array) -> Part:
+    """(x - center) / scale, which is not learned."""
     layer = nn.FixedScale(tuple(center), tuple(scale))
     return Part("", layer, {}, {"center": np.asarray(layer.center), "scale": np.asarray(layer.scale)})
 
@@ -110,7 +113,7 @@ def _scaler(graph: OnnxGraph, stretch: Stretch, before: list[Part]) -> list[Part
     told = settings(stretch.nodes[-1])
     offset, factor = np.atleast_1d(told["offset"]), np.atleast_1d(told["scale"])
     offset, factor = np.broadcast_arrays(np.asarray(offset, np.float64), np.asarray(factor, np.float64))
-    return [_fixed(offset, 1.0 / factor)]
+    return [fixed(offset, 1.0 / factor)]
 
 
 def _arithmetic(graph: OnnxGraph, stretch: Stretch, before: list[Part]) -> list[Part]:
@@ -130,10 +133,10 @@ def _arithmetic(graph: OnnxGraph, stretch: Stretch, before: list[Part]) -> list[
         numbers = np.broadcast_to(numbers, (last.layer.units,))
     zero, one = np.zeros_like(numbers), np.ones_like(numbers)
     if kind in ("Add", "Sub"):
-        return [_fixed(-numbers if kind == "Add" else numbers, one)]
+        return [fixed(-numbers if kind == "Add" else numbers, one)]
     if kind == "Mul" and not numbers.all():
         raise _unknown(stretch, " by a number that is 0")
-    return [_fixed(zero, 1.0 / numbers if kind == "Mul" else numbers)]
+    return [fixed(zero, 1.0 / numbers if kind == "Mul" else numbers)]
 
 
 # without arrays
@@ -154,6 +157,16 @@ def _with_alpha(name: str, usual: float) -> Callable[[OnnxGraph, Stretch, list[P
         return [_activate(nn.activation(name).with_(alpha=float(alpha)))]
 
     return made
+
+
+def _cast(graph: OnnxGraph, stretch: Stretch, before: list[Part]) -> list[Part]:
+    """Nothing, as long as numbers stay such."""
+    from onnx import TensorProto
+
+    to = settings(stretch.nodes[-1])["to"]
+    if to not in (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16):
+        raise _unknown(stretch, f" to {TensorProto.DataType.Name(to)}")
+    return []
 
 
 def _prelu(graph: OnnxGraph, stretch: Stretch, before: list[Part]) -> list[Part]:
@@ -209,8 +222,10 @@ def _recognised(values: Array) -> nn.Activation | None:
             continue
         with np.errstate(all="ignore"):
             own = record(points)
-            if np.all(np.abs(values - own) <= TOLERANCE * (1.0 + np.abs(own))):
-                return record
+            same = np.abs(values - own) <= TOLERANCE * (1.0 + np.abs(own))
+        same[len(NEAR) :] |= ~np.isfinite(values[len(NEAR) :])  # far away, exp may have left float32 on the way
+        if same.all():
+            return record
     return None
 
 
@@ -230,6 +245,7 @@ OPERATORS: dict[str, Callable[[OnnxGraph, Stretch, list[Part]], list[Part]]] = {
     "PRelu": _prelu,
     "Softmax": _over_features("softmax"),
     "LogSoftmax": _over_features("log_softmax"),
+    "Cast": _cast,
     "Flatten": _rows,
     "Reshape": _rows,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Callable
@@ -87,14 +88,16 @@ def run_service(
     verbose: bool = False,
 ) -> None:
     """Serve the application that `build` makes, in each worker anew."""
-    with listening(host, port) as listener, tempfile.TemporaryDirectory(prefix="pellucid-metrics-") as folder:
+    with listening(host, port) as listener:
         if tell is not None:
             tell(address_of(listener))
         if workers == 1:
             serve_on(build, verbose, listener)
-        else:
+            return
+        with tempfile.TemporaryDirectory(prefix="pellucid-metrics-") as folder:
             os.environ[SHARED] = folder  # the processes count together
-            run_workers(partial(serve_on, build, verbose), listener, workers, PATIENCE + 5)
+            received = run_workers(partial(serve_on, build, verbose), listener, workers, PATIENCE + 5)
+    signal.raise_signal(received)  # the end of a process that was told to end; nothing of it is left on disk
 
 
 def serve_on(build: Callable[[], Starlette], verbose: bool, listener: socket.socket) -> None:

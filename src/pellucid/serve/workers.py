@@ -20,8 +20,10 @@ class WorkerError(PellucidError):
     """A process has ended that was to go on."""
 
 
-def run_workers(serve: Callable[[socket.socket], None], listener: socket.socket, count: int, patience: float) -> None:
+def run_workers(serve: Callable[[socket.socket], None], listener: socket.socket, count: int, patience: float) -> int:
     """Run so many processes until SIGINT or SIGTERM, or until one of them ends by itself, which is an error.
+
+    Gives the number of the signal.
 
     serve: what each does; it can be pickled; patience: seconds that they have to end
     """
@@ -41,7 +43,7 @@ def run_workers(serve: Callable[[socket.socket], None], listener: socket.socket,
                 if worker.exitcode is None:
                     worker.kill()
     if received:
-        signal.raise_signal(received[0])  # the end of a process that was told to end
+        return received[0]
     code = next((worker.exitcode for worker in ended), None)
     raise WorkerError(f"a worker has ended by itself, with the exit code {code}: its words are above")
 

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -11,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pellucid as pel
-from pellucid import MLPClassifier, MLPRegressor
+from pellucid import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 and later has callbacks")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -129,3 +130,51 @@ def test_files_hold_no_callbacks_clones_do(tmp_path):
     assert_array_equal(pickle.loads(pickle.dumps(clf)).predict_proba(X), clf.predict_proba(X))
     with pytest.raises(TypeError, match="FitCallback protocol"):
         clf.set_callbacks(print)
+
+
+def a_table():
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "side": np.where(X[:, 2] > 0, "left", "right")})
+
+
+def test_tables_tell_of_networks_and_their_epochs():
+    recorder = Recorder()
+    clf = TabularMLPClassifier((8,), quality="fast", folds=1, max_iter=3, random_state=0)
+    plain = clone(clf).fit(a_table(), y)
+    clf.set_callbacks(recorder).fit(a_table(), y)
+    assert_array_equal(clf.predict_proba(a_table()), plain.predict_proba(a_table()))
+    assert recorder.events[:3] == ["setup", "fit 0 begins", "network 0 begins"]
+    assert recorder.events[-2:] == ["fit 0 ends", "teardown"]
+    networks = sum(event.startswith("network") and event.endswith("ends") for event in recorder.events)
+    assert sum(event.startswith("epoch") and event.endswith("ends") for event in recorder.events) >= networks >= 1
+    for one in recorder.estimators:
+        shares = one.predict_proba(a_table())
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-6)
+    assert recorder.estimators[-1].classes_.tolist() == [0, 1]
+
+
+def test_a_hook_ends_the_training_of_a_network_of_a_table():
+    recorder = Recorder(stop_after=2)
+    reg = TabularMLPRegressor((8,), quality="fast", folds=1, max_iter=50, random_state=0).set_callbacks(recorder)
+    reg.fit(a_table(), X[:, 0])
+    assert "epoch 1 ends" in recorder.events
+    assert "epoch 2 begins" not in recorder.events
+    recorder.events.clear()
+    reg.partial_fit(a_table(), X[:, 0])
+    epoch = ["network 0 begins", "epoch 0 begins", "epoch 0 ends", "network 0 ends"]
+    assert recorder.events == ["setup", "partial_fit 0 begins", *epoch, "partial_fit 0 ends", "teardown"]
+
+
+def test_a_table_that_is_not_in_memory_tells_its_epochs():
+    recorder = Recorder()
+    data = pel.data.dataset(a_table().assign(answer=y), target="answer")
+    TabularMLPClassifier((4,), quality="fast", max_iter=2, random_state=0).set_callbacks(recorder).fit(data)
+    assert {"epoch 0 begins", "network 0 ends", "fit 0 ends"} <= set(recorder.events)
+
+
+def test_a_table_that_fails_is_torn_down():
+    recorder = Recorder()
+    clf = TabularMLPClassifier((4,), quality="fast").set_callbacks(recorder)
+    with pytest.raises(ValueError, match="class"):
+        clf.fit(a_table(), np.zeros(len(X), int))
+    assert recorder.events[-1] == "teardown"
+    assert recorder.events[1:-1] in ([], ["fit 0 begins"])

@@ -1,5 +1,6 @@
 """A changed byte anywhere in a file of an estimator or a model: told in one line, never loaded."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 import pellucid as pel
 from pellucid.errors import PellucidError
-from pellucid.train.files.container import SCHEMA
+from pellucid.train.files.container import HEADER, SCHEMA
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "summaries"
 FILES = {name: (FOLDER / f"{name}.pel").read_bytes() for name in ("model", "regressor", "table_numbers")}
@@ -57,6 +58,22 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_other_files(case, tmp_path):
     refuse(tmp_path / "a.pel", *CASES[case])
+
+
+def test_a_header_that_claims_to_be_huge_is_not_read(tmp_path):
+    """Nothing of its size is asked for, though the file has all those bytes (of a hole)."""
+    path = tmp_path / "huge.pel"
+    with path.open("wb") as file:
+        file.write((HEADER + 1).to_bytes(8, "little") + b'{"__metadata__":{')
+        file.truncate(HEADER + 100)
+    tracemalloc.start()
+    try:
+        with pytest.raises(PellucidError, match="damaged"):
+            pel.describe(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4e6
 
 
 def test_no_file(tmp_path):

@@ -29,6 +29,7 @@ from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.seeing import told
 from pellucid.estimators.shell import Learned
+from pellucid.estimators.sklearn_callbacks import FitHooks, TakesCallbacks
 from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.crew import Trained, fit_crew
@@ -55,7 +56,7 @@ from pellucid.estimators.training import Teller, fit
 M = TypeVar("M", bound=BaseMLP)
 
 
-class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type: ignore[misc]
+class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEstimator):  # type: ignore[misc]
     """`fit` on tables. The target is the subclasses' affair."""
 
     taste: ClassVar[Taste]
@@ -129,9 +130,26 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             itself
         """
         check_parameters(self)
-        if isinstance(X, Dataset):
-            return self._fit_dataset(X, X_val, y_val)
-        separate = Validation(X_val, y_val, sample_weight_val).separate
+        with FitHooks(self, X, y, sample_weight, "fit", None) as hooks:
+            if isinstance(X, Dataset):
+                self._fit_dataset(X, X_val, y_val, hooks)
+            else:
+                validation = Validation(X_val, y_val, sample_weight_val)
+                self._fit_rows(X, y, sample_weight, validation, groups, time, hooks)
+            hooks.end()
+        return self
+
+    def _fit_rows(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike,
+        validation: Validation,
+        groups: ArrayLike,
+        time: ArrayLike,
+        hooks: FitHooks,
+    ) -> None:
+        separate, X_val, y_val = validation.separate, validation.X, validation.y
         if self.importances and not separate and not self._holds_out:
             raise ValueError(
                 "importances=True asks for rows that are not trained on: give X_val and y_val, or leave early_stopping "
@@ -158,7 +176,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             if others.rows != len(truth):
                 raise ValueError(f"X_val has {others.rows} rows and y_val has {len(truth)}: they must be the same rows")
             target.check(truth)
-            counted = _given_weights(sample_weight_val, len(truth))
+            counted = _given_weights(validation.weights, len(truth))
             held = self._samples(target, preprocessor.apply_table(others), truth, counted)
             folds: list[Fold] = [(rows, held)]
             outside = [np.arange(len(truth))]
@@ -166,7 +184,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
         trained = min(len(inside) for inside, _ in folds)
         recipes = [
-            self._recipe(target, preprocessor, len(rows), trained, view, held=folds[0][1] is not None)
+            self._recipe(target, preprocessor, len(rows), trained, view, held=folds[0][1] is not None, hooks=hooks)
             for view in self._views(preprocessor, len(rows), weighed=folds[0][1] is not None)
         ]
         seed, checked = seed_of(rng), folds[0][1]
@@ -195,15 +213,14 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         self.__dict__.update(preprocessor_=preprocessor, n_samples_in_=len(labels))
         self.with_fitted(fitted, preprocessor)
         told(self, self.verbose)
-        return self
 
-    def _fit_dataset(self, data: Dataset, X_val: ArrayLike, y_val: ArrayLike) -> Self:
+    def _fit_dataset(self, data: Dataset, X_val: ArrayLike, y_val: ArrayLike, hooks: FitHooks) -> None:
         """The same of a table that is not in memory: one network of each kind, rows held out by a hash."""
         target = lambda y, weights: self._target(self._checked_target(y), weights)
-        learner = TableLearner(target, self._new_preprocessor(), self._views, self._recipe)
+        learner = TableLearner(target, self._new_preprocessor(), self._views, partial(self._recipe, hooks=hooks))
         table = fit_streamed(self, learner, data, X_val, y_val)
         self.__dict__.update(preprocessor_=table.preprocessor, n_samples_in_=table.rows)
-        return self.with_fitted(table.fitted, table.preprocessor)
+        self.with_fitted(table.fitted, table.preprocessor)
 
     def _read(
         self,
@@ -246,9 +263,17 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(PLAIN if one.hidden else one for one in views))
 
     def _recipe(
-        self, target: Target, preprocessor: TablePreprocessor, rows: int, trained: int, view: View, *, held: bool
+        self,
+        target: Target,
+        preprocessor: TablePreprocessor,
+        rows: int,
+        trained: int,
+        view: View,
+        *,
+        held: bool,
+        hooks: FitHooks | None = None,
     ) -> Recipe:
-        return table_recipe(
+        recipe = table_recipe(
             self,
             target,
             self.taste,
@@ -259,6 +284,7 @@ class BaseTabularMLP(TableParameters, TableImportances, BaseEstimator):  # type:
             embeddings=preprocessor.embedding_sizes_,
             held=held,
         )
+        return recipe if hooks is None else hooks.per_network(recipe, preprocessor)
 
     def get_recipe(self, rows: int | None = None) -> dict[str, Any]:
         """All parameters with what "auto" is: what `quality` sets, to look at and to change.

@@ -12,6 +12,7 @@ from pellucid.data.types import Array, ArrayLike
 from pellucid.estimators.fitted import begin, take_up
 from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
+from pellucid.estimators.sklearn_callbacks import FitHooks
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.recipe import VIEWS
 from pellucid.estimators.target import Target
@@ -32,6 +33,14 @@ class IncrementalTabularMLP(BaseTabularMLP):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None, classes: Array | None = None
     ) -> Self:
         check_parameters(self)
+        with FitHooks(self, X, y, sample_weight, "partial_fit", None) as hooks:
+            self._learn_part(X, y, sample_weight, classes, hooks)
+            hooks.end()
+        return self
+
+    def _learn_part(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike, classes: Array | None, hooks: FitHooks
+    ) -> None:
         before = self.fitted if self.__sklearn_is_fitted__() else None
         preprocessor = self._new_preprocessor() if before is None else self.preprocessor_
         known = None if before is None else preprocessor
@@ -41,14 +50,15 @@ class IncrementalTabularMLP(BaseTabularMLP):
         matrix = preprocessor.fit_table(table, weights) if before is None else preprocessor.apply_table(table)
         rows = self._samples(target, matrix, labels, weights, part=True)
         views = (*self._views(preprocessor, len(rows), weighed=False), *VIEWS.values())
-        recipes = [self._recipe(target, preprocessor, len(rows), len(rows), view, held=False) for view in views]
+        count = len(rows)
+        recipes = [self._recipe(target, preprocessor, count, count, view, held=False, hooks=hooks) for view in views]
         same = (one for one in recipes if before is not None and one.network == before.model.net)
         recipe = at_constant_rate(next(same, recipes[0]))  # goes on with the network that an earlier fit kept
         rng = check_random_state(self.random_state)
         start = begin(recipe, matrix.shape[1], rng) if before is None else take_up(recipe, before)
         fitted = fit(recipe, rows, None, start, rng, goes_on=before is not None, incremental=True)
         self.__dict__["preprocessor_"] = preprocessor
-        return self.with_fitted(fitted, preprocessor)
+        self.with_fitted(fitted, preprocessor)
 
 
 def at_constant_rate(recipe: Recipe) -> Recipe:

@@ -35,6 +35,9 @@ ZEROS = "0" * 64
 PART = 2**20
 """Bytes that are read at once."""
 
+HEADER = 100_000_000
+"""Bytes of a header at most: as safetensors has it. What claims to be longer is not read."""
+
 REMEDY = "copy it again from where it was made, use an older one, or train anew"
 SIZES = {"bool": ("",), "int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64)}
 DTYPES = {f"{kind}{bits}": np.dtype(f"{kind}{bits}") for kind, sizes in SIZES.items() for bits in sizes}
@@ -119,10 +122,16 @@ def look(path: str | os.PathLike[str]) -> Frame:
         with _opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             start = file.read(8)
-            header = file.read(min(int.from_bytes(start, "little"), size))
+            header = file.read(_header_size(start, size))
             return _frame(path, start, header, iter(lambda: file.read(PART), b""), size)
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error}") from error
+
+
+def _header_size(start: bytes, size: int) -> int:
+    """How much of a file of so many bytes is its header, by the first eight; enough to see that it is none."""
+    length = int.from_bytes(start, "little")
+    return min(length, max(size - 8, 0)) if length <= HEADER else min(16, max(size - 8, 0))
 
 
 def _opened(path: Path) -> Any:
@@ -137,7 +146,7 @@ def _load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any], str]:
             raw: bytes = file.read()
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error}") from error
-    end = min(8 + int.from_bytes(raw[:8], "little"), len(raw))
+    end = 8 + _header_size(raw[:8], len(raw))
     frame = _frame(path, raw[:8], raw[8:end], [memoryview(raw)[end:]], len(raw))
     try:
         tensors = safetensors.numpy.load(raw)  # sizes that the file does not have are refused
