@@ -18,6 +18,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pellucid.engine.native import loader
 from pellucid.engine.native.announcement import announce
@@ -29,19 +30,27 @@ from pellucid.engine.native.private_folder import PrivateFolder, UntrustedError
 from pellucid.errors import KernelFolderWarning
 from pellucid.locks import forkable
 
+if TYPE_CHECKING:
+    from pellucid.engine.native.llvm.module import Kernel
+
+    Source = str | Kernel
+
 compilations = 0
 """How many kernels this process has compiled."""
 
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_CUDA", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
 """How Numba's variables begin that do not shape the code."""
 
-_addresses: dict[str, int] = {}
+_addresses: dict[Source, int] = {}
 _lock = forkable()
 _refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
 
 
-def addresses(sources: Iterable[str]) -> list[int]:
-    """Where the machine code of each of these kernels is; CannotCompile where there can be none."""
+def addresses(sources: Iterable[Source]) -> list[int]:
+    """Where the machine code of each of these kernels is; CannotCompile where there can be none.
+
+    A kernel is Python source for Numba, or a `Kernel` that writes itself as LLVM IR.
+    """
     wanted = list(sources)
     missing = [s for s in dict.fromkeys(wanted) if s not in _addresses]
     if missing:
@@ -50,11 +59,11 @@ def addresses(sources: Iterable[str]) -> list[int]:
     return [_addresses[s] for s in wanted]
 
 
-def _obtain(sources: list[str]) -> None:
+def _obtain(sources: list[Source]) -> None:
     """Load what is stored, compile the rest. Ctrl-C is heard after each kernel."""
     with uninterrupted():
-        _check_engine()
-    missing = []
+        _check_engine(numba=any(isinstance(source, str) for source in sources))
+    missing: list[Source] = []
     for source in sources:
         with uninterrupted():
             code = _stored(key_of(source))
@@ -63,9 +72,10 @@ def _obtain(sources: list[str]) -> None:
             missing.append(source)
         else:
             _addresses[source] = address
-    if missing:
+    slow = sum(isinstance(source, str) for source in missing)  # IR is compiled within milliseconds
+    if slow:
         folder = kernel_shelf()
-        announce(len(missing), None if folder is None else folder.path.parent)
+        announce(slow, None if folder is None else folder.path.parent)
     for source in missing:
         with uninterrupted():
             _addresses[source] = _compiled(source, key_of(source))
@@ -77,21 +87,34 @@ def _loaded(name: str, code: Code) -> int | None:
     return None
 
 
-def _compiled(source: str, name: str) -> int:
+def _compiled(source: Source, name: str) -> int:
     global compilations
-    try:
-        from pellucid.engine.native.door import machine_code
-    except Exception as error:  # too old, broken
-        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
     compilations += 1
     try:
-        code = machine_code(source, name)
+        text, code = _written(source, name)
         address = loader.load(name, code)
+    except EngineUnavailable:
+        raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise CannotCompile(f"a kernel cannot be compiled ({reason})") from error
-    _store(source, name, code)
+    _store(text, name, code, "py" if isinstance(source, str) else "ll")
     return address
+
+
+def _written(source: Source, name: str) -> tuple[str, Code]:
+    """A kernel as text, and its machine code."""
+    try:
+        if isinstance(source, str):
+            from pellucid.engine.native import door
+        else:
+            from pellucid.engine.native.llvm import module
+    except Exception as error:  # too old, broken
+        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
+    if isinstance(source, str):
+        return source, door.machine_code(source, name)
+    text = source.text(name)
+    return text, module.machine_code(text, source.processor)
 
 
 def in_use() -> list[str]:
@@ -104,18 +127,19 @@ def is_stored(name: str) -> bool:
     return _stored(name) is not None
 
 
-def key_of(source: str) -> str:
-    return "k" + hashlib.sha256(source.encode()).hexdigest()[:24]
+def key_of(source: Source) -> str:
+    shaped_by = source if isinstance(source, str) else repr((source.key, source.processor))
+    return "k" + hashlib.sha256(shaped_by.encode()).hexdigest()[:24]
 
 
 # on disk
 
 
-def _store(source: str, name: str, code: Code) -> None:
+def _store(text: str, name: str, code: Code, language: str = "py") -> None:
     folder = kernel_shelf()
     if folder is not None:
         with suppress(OSError):
-            folder.write(f"{name}.py", source.encode())
+            folder.write(f"{name}.{language}", text.encode())
             content = "\n".join(code.needs).encode() + b"\0" + code.binary
             folder.write(f"{name}.o", _checksum(name, content) + content)
 
@@ -196,7 +220,7 @@ def root() -> Path:
 def _signature() -> str:
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted([*here.glob("*.py"), *(here / "vectormath").glob("*.py")]):
+    for path in sorted(here.rglob("*.py")):
         digest.update(path.read_bytes())
     try:
         numba = version("numba")
@@ -213,14 +237,16 @@ def _signature() -> str:
     return digest.hexdigest()[:16]
 
 
-def _check_engine() -> None:
+def _check_engine(numba: bool) -> None:
     """EngineUnavailable where nothing could be compiled. What is on disk does not count: results depend on no cache."""
     try:
         loader.processor()
-        if find_spec("numba") is None:
+        if numba and find_spec("numba") is None:
             raise ModuleNotFoundError("No module named 'numba'")
     except Exception as error:  # missing, broken: whatever an import may raise
         raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
+    if not numba:
+        return
     config = getattr(sys.modules.get("numba"), "config", None)
     setting = os.environ.get("NUMBA_DISABLE_JIT", "0") if config is None else config.DISABLE_JIT
     if str(setting).strip() not in ("", "0", "False"):

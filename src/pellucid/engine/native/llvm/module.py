@@ -1,0 +1,95 @@
+"""The one door to LLVM's compiler: IR becomes verified, optimised object code.
+
+A `Kernel` says how one function is written; `cache.addresses` takes kernels and gives addresses, from memory, from
+disk, or compiled here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pellucid.engine.native.llvm.processor import Processor, processor
+from pellucid.engine.native.loader import Code
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+    Writer = Callable[[ir.Module, str, Processor], None]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One function as LLVM IR.
+
+    Parameters
+    ----------
+    key : str
+        says all that shapes the code, besides the processor and the files of this package; what is on disk is found
+        by it, so nothing is written as IR that has been compiled before
+    write : callable
+        (module, name, processor): adds the function `name` to the module; functions beside it have internal linkage
+        and names that begin with `name`
+    processor : Processor
+        that it is written for
+    """
+
+    key: str
+    write: Writer = field(compare=False, repr=False)
+    processor: Processor = field(default_factory=processor)
+
+    def text(self, name: str) -> str:
+        """The IR, before it is optimised."""
+        from llvmlite import ir
+
+        module = ir.Module(name)
+        self.write(module, name, self.processor)
+        return str(module)
+
+
+def machine_code(text: str, target: Processor) -> Code:
+    """The object code of a module's text; RuntimeError where LLVM finds a fault in it."""
+    module = optimised(text, target)
+    outside = [x.name for group in (module.functions, module.global_variables) for x in group if x.is_declaration]
+    needs = tuple(symbol for symbol in outside if not symbol.startswith("llvm."))
+    return Code(needs, bytes(target_machine(target).emit_object(module)))
+
+
+def optimised(text: str, target: Processor) -> Any:
+    """The module behind a text, verified and optimised. Vectors are the writer's: LLVM looks for none."""
+    import llvmlite.binding as llvm
+
+    machine = target_machine(target)
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def assembly(text: str, target: Processor) -> str:
+    """The assembler's words for a module, to be looked at."""
+    return str(target_machine(target).emit_assembly(optimised(text, target)))
+
+
+@functools.cache
+def target_machine(target: Processor) -> Any:
+    import llvmlite.binding as llvm
+
+    if target.triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        back = llvm.Target.from_triple(target.triple)
+    else:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        back = llvm.Target.from_default_triple()
+    return back.create_target_machine(
+        cpu=target.name, features=target.features, opt=3, reloc="pic", codemodel="small", jit=True
+    )
