@@ -143,7 +143,7 @@ def test_code_that_needs_what_is_not_there_is_compiled_again(monkeypatch, tmp_pa
     source = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0)\n"
     name = cache.key_of(source)
     for code in (Code(("pellucid_no_such_function",), b""), Code((), b"no code"), Code((), b"")):
-        cache._addresses.pop(source, None)
+        cache._addresses.pop((source, None), None)
         cache._store(source, name, code)
         assert compiled_by(lambda: cache.addresses([source])) == 1
         assert cache._stored(name) not in (None, code)  # and mended

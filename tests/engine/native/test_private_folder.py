@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.engine.native import blas, cache
+from pellucid.engine.native import cache
 
 SOURCE = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0) + 41\n"
 OTHER = SOURCE.replace("41", "42")
@@ -26,7 +26,7 @@ as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, re
 def result(source):
     """(what the kernel returns for 1, how many were compiled for it), as in a new process"""
     before = cache.compilations
-    cache._addresses.pop(source, None)
+    cache._addresses.pop((source, None), None)
     (address,) = cache.addresses([source])
     assert address
     one = ctypes.c_int64(1)
@@ -130,12 +130,10 @@ def test_what_is_made_is_the_users_alone_whatever_the_umask(tmp_path, monkeypatc
     before = os.umask(mask)
     try:
         result(SOURCE)
-        blas._copied(1)
     finally:
         os.umask(before)
     paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
     assert any(p.suffix == ".o" for p in paths)
-    assert any("blas" in p.parent.name for p in paths)
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
@@ -163,56 +161,22 @@ def test_without_a_home_directory_kernels_live_in_memory(tmp_path, monkeypatch, 
     assert not list(tmp_path.iterdir())
 
 
-# copies of the matrix library
-
-
-def test_a_damaged_copy_of_the_library_is_replaced(tmp_path, monkeypatch):
-    monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    path = blas._copied(1)
-    whole = path.read_bytes()
-    assert whole == blas._file().read_bytes()
-    with open(path, "r+b") as file:  # of the same length
-        file.seek(len(whole) // 3)
-        file.write(bytes(len(whole) // 3))
-    code = "from pellucid.engine.native import blas; print(blas.instance(1) != blas.library())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-    assert path.read_bytes() == whole
-
-
-@pytest.mark.parametrize("trouble", ["mode", "link"])
-def test_a_copy_that_others_could_have_written_is_not_loaded(tmp_path, monkeypatch, trouble):
-    monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "kernels"))
-    path = blas._copied(2)
-    if trouble == "mode":
-        path.chmod(0o666)
-    else:
-        path.rename(tmp_path / "elsewhere")
-        path.symlink_to(tmp_path / "elsewhere")
-    blas._copy.cache_clear()
-    with pytest.warns(UserWarning, match=str(path)):
-        assert blas._copy(2) == blas.library()
-    blas._copy.cache_clear()
-
-
 # files that are not whole
 
 
 def test_leftovers_of_killed_processes_are_swept(tmp_path, monkeypatch):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
     result(SOURCE)
-    blas._copied(1)
     code = """
 import os, signal
-from pellucid.engine.native import blas, cache
+from pellucid.engine.native import cache
 os.replace = os.rename = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL)
 {}
 """
-    for work in (f"cache.addresses([{OTHER!r}])", "blas._copied(2)"):
-        killed = subprocess.run([sys.executable, "-c", code.format(work)], timeout=120)
-        assert killed.returncode == -9
-    assert len(list(tmp_path.rglob(".part-*"))) == 2
-    again = f"from pellucid.engine.native import blas, cache; cache.addresses([{SOURCE!r}]); blas._copied(1)"
+    killed = subprocess.run([sys.executable, "-c", code.format(f"cache.addresses([{OTHER!r}])")], timeout=120)
+    assert killed.returncode == -9
+    assert len(list(tmp_path.rglob(".part-*"))) == 1
+    again = f"from pellucid.engine.native import cache; cache.addresses([{SOURCE!r}])"
     subprocess.run([sys.executable, "-c", again], check=True, timeout=120)
     assert not list(tmp_path.rglob(".part-*"))
 

@@ -24,6 +24,7 @@ from pellucid.engine.native import loader
 from pellucid.engine.native.announcement import announce
 from pellucid.engine.native.announcement import silent as silent
 from pellucid.engine.native.interrupts import uninterrupted
+from pellucid.engine.native.llvm.processor import Processor, processor
 from pellucid.engine.native.loader import CannotLoad, Code
 from pellucid.engine.native.lower import CannotCompile, EngineUnavailable
 from pellucid.engine.native.private_folder import PrivateFolder, UntrustedError
@@ -41,7 +42,7 @@ compilations = 0
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_CUDA", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
 """How Numba's variables begin that do not shape the code."""
 
-_addresses: dict[Source, int] = {}
+_addresses: dict[tuple[str, Processor | None], int] = {}  # by source, or by a kernel's key and the processor
 _lock = forkable()
 _refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
 
@@ -52,11 +53,15 @@ def addresses(sources: Iterable[Source]) -> list[int]:
     A kernel is Python source for Numba, or a `Kernel` that writes itself as LLVM IR.
     """
     wanted = list(sources)
-    missing = [s for s in dict.fromkeys(wanted) if s not in _addresses]
+    missing = [s for s in dict.fromkeys(wanted) if _identity(s) not in _addresses]
     if missing:
         with _lock:
-            _obtain([s for s in missing if s not in _addresses])
-    return [_addresses[s] for s in wanted]
+            _obtain([s for s in missing if _identity(s) not in _addresses])
+    return [_addresses[_identity(s)] for s in wanted]
+
+
+def _identity(source: Source) -> tuple[str, Processor | None]:
+    return (source, None) if isinstance(source, str) else (source.key, processor())
 
 
 def _obtain(sources: list[Source]) -> None:
@@ -71,14 +76,14 @@ def _obtain(sources: list[Source]) -> None:
         if address is None:
             missing.append(source)
         else:
-            _addresses[source] = address
+            _addresses[_identity(source)] = address
     slow = sum(isinstance(source, str) for source in missing)  # IR is compiled within milliseconds
     if slow:
         folder = kernel_shelf()
         announce(slow, None if folder is None else folder.path.parent)
     for source in missing:
         with uninterrupted():
-            _addresses[source] = _compiled(source, key_of(source))
+            _addresses[_identity(source)] = _compiled(source, key_of(source))
 
 
 def _loaded(name: str, code: Code) -> int | None:
@@ -113,13 +118,13 @@ def _written(source: Source, name: str) -> tuple[str, Code]:
         raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
     if isinstance(source, str):
         return source, door.machine_code(source, name)
-    text = source.text(name)
-    return text, module.machine_code(text, source.processor)
+    text = source.write(name, processor())
+    return text, module.machine_code(text, processor(), source.settled)
 
 
 def in_use() -> list[str]:
     """The names of the kernels that this process has in memory."""
-    return sorted(key_of(source) for source in _addresses)
+    return sorted(_name(*identity) for identity in _addresses)
 
 
 def is_stored(name: str) -> bool:
@@ -128,8 +133,11 @@ def is_stored(name: str) -> bool:
 
 
 def key_of(source: Source) -> str:
-    shaped_by = source if isinstance(source, str) else repr((source.key, source.processor))
-    return "k" + hashlib.sha256(shaped_by.encode()).hexdigest()[:24]
+    return _name(*_identity(source))
+
+
+def _name(source: str, target: Processor | None) -> str:
+    return "k" + hashlib.sha256((source if target is None else repr((source, target))).encode()).hexdigest()[:24]
 
 
 # on disk

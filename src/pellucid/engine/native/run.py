@@ -86,6 +86,6 @@ def run_together(jobs: Sequence[Any]) -> int:
 
 
 def execute(jobs: Sequence[Any]) -> int:
-    """Run the jobs with a BLAS that stays on its thread."""
+    """Run the jobs; a library, if one makes the products, stays on its thread."""
     with blas.one_thread():
         return run_together(jobs)

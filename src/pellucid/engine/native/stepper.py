@@ -18,7 +18,6 @@ import numpy as np
 from pellucid.engine.native import cache, fixed
 from pellucid.engine.native.arrays import aligned, as_read
 from pellucid.engine.native.binding import BYTES, PRIVATE, Binding, Memory, share
-from pellucid.engine.native.blas import LANE
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
@@ -103,7 +102,7 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid, self.lane, self.ticket = os.getpid(), LANE.get(), -1
+        self.pid, self.ticket = os.getpid(), -1
         self.data: list[Any] = []
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
@@ -131,7 +130,7 @@ class Stepper:
 
     def suits(self) -> bool:
         """May it be used here and now?"""
-        return self.pid == os.getpid() and self.lane == LANE.get()
+        return self.pid == os.getpid()
 
     def forget(self) -> None:
         """Let go of the data."""
