@@ -172,6 +172,12 @@ class Code:
         self._state_aliases()
         self.text.functions[self.name] = "\n".join([self._head, *self._stack, *self._lines, "}"])
 
+    def leave(self, result: Any) -> None:
+        """Give a result back here and now; what follows is not reached."""
+        result = result if isinstance(result, Lanes) else self.constant(result, self.result)
+        self.write(f"ret {result.type} {result.text}")
+        self._begin(*self._labels("after"))
+
     @contextmanager
     def exactly(self) -> Iterator[None]:
         """Arithmetic as it stands, but for fused multiplications."""
@@ -267,6 +273,11 @@ class Code:
         yield
         self._go(end)
         self._begin(end)
+
+    def masked_span(self, last: Lanes, lanes: int, body: Callable[..., None]) -> None:
+        """body(index, lanes, mask) over 0 ... last - 1, each vector with a mask: half the code, for short stretches."""
+        with self.loop(0, last, lanes) as i:
+            body(i, lanes, self.positions(lanes, INT32) < (last - i).astype(INT32))
 
     def span(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
         """body(index, lanes, mask) over first ... last - 1: whole vectors, then the rest of them.

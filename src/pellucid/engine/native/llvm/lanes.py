@@ -37,7 +37,8 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
             return f"0x{struct.unpack('<Q', struct.pack('<d', float(dtype.type(value))))[0]:016X}"
     if dtype.kind == "b":
         return "true" if value else "false"
-    return str(int(value))
+    number = int(value)
+    return str(number if number < 2**63 else number - 2**64)  # whole numbers have no sign in IR
 
 
 class Lanes:
