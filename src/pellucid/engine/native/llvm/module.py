@@ -9,15 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pellucid.engine.native.llvm.processor import Processor, processor
 from pellucid.engine.native.loader import Code
 
-if TYPE_CHECKING:
-    from llvmlite import ir
-
-    Writer = Callable[[ir.Module, str, Processor], None]
+Writer = Callable[[str, Processor], str]
 
 
 @dataclass(frozen=True)
@@ -30,8 +27,7 @@ class Kernel:
         says all that shapes the code, besides the processor and the files of this package; what is on disk is found
         by it, so nothing is written as IR that has been compiled before
     write : callable
-        (module, name, processor): adds the function `name` to the module; functions beside it have internal linkage
-        and names that begin with `name`
+        (name, processor): the text of a module with the function `name`; functions beside it have internal linkage
     processor : Processor
         that it is written for
     """
@@ -42,11 +38,7 @@ class Kernel:
 
     def text(self, name: str) -> str:
         """The IR, before it is optimised."""
-        from llvmlite import ir
-
-        module = ir.Module(name)
-        self.write(module, name, self.processor)
-        return str(module)
+        return self.write(name, self.processor)
 
 
 def machine_code(text: str, target: Processor) -> Code:
