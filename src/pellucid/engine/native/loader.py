@@ -1,4 +1,4 @@
-"""Machine code into memory, without Numba: what a warm start needs."""
+"""Machine code into memory: what a warm start needs."""
 
 from __future__ import annotations
 
@@ -30,24 +30,11 @@ def processor_name() -> str:
 
 
 @functools.cache
-def processor() -> str:
-    """Name and features of this machine's processor: code made for another is not used."""
+def compiler() -> str:
+    """The version of LLVM: code made by another is not used."""
     import llvmlite
-    import llvmlite.binding as llvm
 
-    return f"{llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-
-
-@functools.cache
-def target_machine(features: str = "") -> Any:
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="small", jit=True
-    )
+    return f"llvmlite {llvmlite.__version__}"
 
 
 def load(name: str, code: Code) -> int:

@@ -185,7 +185,9 @@ class LoopCode:
             else:
                 root = self.root[x.number]
                 root.store(
-                    column, reductions.combined(x.settings["kind"], root.load(column, lanes, mask), new.spread(lanes)), mask
+                    column,
+                    reductions.combined(x.settings["kind"], root.load(column, lanes, mask), new.spread(lanes)),
+                    mask,
                 )
         for x in p.roots:
             self.root[x.number].store(whole, self.operand(x, numbers).spread(lanes), mask)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pellucid.engine.native.expressions import ELEMENTWISE, exponent
 from pellucid.engine.native.fuse import Loop, along_row, passes
-from pellucid.engine.native.llvm.code import Code, Lanes
+from pellucid.engine.native.llvm.code import FLOAT64, Code, Lanes
 from pellucid.engine.native.values import Value
 from pellucid.engine.native.words import Words, as_word
 
@@ -198,12 +198,11 @@ class LoopPlan:
 
     def read(self, code: Code) -> LoopWords:
         table = SIZES.read(code)
-        take = table.rest.take
-        return LoopWords(
-            *(table.first, table.last, table.columns, list(take(len(self.arrays))), list(take(len(self.scratch)))),
-            [x for n in self.numbers for x in [table.rest.take_floats() if n.dtype.kind == "f" else next(take(1))]],
-            dict(zip(self.functions, take(len(self.functions)), strict=True)),
-        )
+        lists = (self.arrays, self.scratch, self.numbers, self.functions)
+        arrays, scratch, numbers, functions = (table.rest.take(len(names)) for names in lists)
+        numbers = [n.viewed(FLOAT64) if x.dtype.kind == "f" else n for x, n in zip(self.numbers, numbers, strict=True)]
+        sizes = table.first, table.last, table.columns
+        return LoopWords(*sizes, arrays, scratch, numbers, dict(zip(self.functions, functions, strict=True)))
 
     # the name
 

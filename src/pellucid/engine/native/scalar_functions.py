@@ -39,9 +39,7 @@ def floor_divide(x: Lanes, y: Lanes) -> Lanes:
 def hurwitz_zeta(x: Lanes, q: Lanes) -> Lanes:
     """sum (q + k)^-x over k >= 0"""
     code, lanes = x.code, max(x.lanes, q.lanes)
-    return code.one_by_one(
-        lambda *each: code.by_name(_zeta(code), FLOAT64, *each), x.spread(lanes), q.spread(lanes)
-    )
+    return code.one_by_one(lambda *each: code.by_name(_zeta(code), FLOAT64, *each), x.spread(lanes), q.spread(lanes))
 
 
 BERNOULLI = (

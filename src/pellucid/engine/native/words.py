@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.llvm.code import FLOAT64, INT64, Array, Code, Lanes
+from pellucid.engine.native.llvm.code import INT64, Array, Code, Lanes
 
 BYTES = 8
 
@@ -35,32 +35,31 @@ class Reader(SimpleNamespace):
     def __init__(self, layout: Words, code: Code, table: Lanes) -> None:
         words = code.array(table, INT64)
         super().__init__(**{name: words.load(i) for i, name in enumerate(layout.names)})
-        self.rest = Behind(code, table + BYTES * len(layout.names), words.after(code.constant(len(layout.names))))
+        self._layout, self._words = layout, words
+        self.rest = Rest(words.after(code.constant(len(layout.names))))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the table has no word {name!r}")
 
+    def put(self, name: str, value: Lanes) -> None:
+        """Write a word, for whoever reads the table afterwards."""
+        self._words.store(self._layout.names.index(name), value)
 
-class Behind:
+
+class Rest:
     """The words behind the named ones."""
 
-    def __init__(self, code: Code, address: Lanes, words: Array) -> None:
-        self.code, self.address, self.words = code, address, words
+    def __init__(self, words: Array) -> None:
+        self.words = words
         self._next = 0
 
     def __getitem__(self, index: Lanes | int) -> Lanes:
         return self.words.load(index)
 
-    def take(self, count: int) -> Iterator[Lanes]:
-        """The next so many of them, one after the other."""
-        for _ in range(count):
-            self._next += 1
-            yield self.words.load(self._next - 1)
-
-    def take_floats(self) -> Lanes:
-        """The next one, which holds a float64."""
-        (word,) = self.take(1)
-        return word.viewed(FLOAT64)
+    def take(self, count: int) -> list[Lanes]:
+        """The next so many of them."""
+        first, self._next = self._next, self._next + count
+        return [self.words.load(i) for i in range(first, self._next)]
 
 
 def as_word(x: Any) -> int:

@@ -88,7 +88,9 @@ class Array:
         else:
             name = f"llvm.masked.load.{_suffix(self.item, lanes)}.p0"
             code.text.declare(name, kind, ("ptr", "i32", mask.type, kind))
-            text = f"call {kind} @{name}(ptr {place}, i32 {self.aligned}, {mask.type} {mask.text}, {kind} zeroinitializer)"
+            text = (
+                f"call {kind} @{name}(ptr {place}, i32 {self.aligned}, {mask.type} {mask.text}, {kind} zeroinitializer)"
+            )
             text += self.facts
         number = Lanes(code, code.emit(text), self.item, lanes)
         return number != 0 if self.dtype == BOOL else number
@@ -320,6 +322,11 @@ class Code:
         """An array at an address, which no other array of this function overlaps."""
         pointer = self.emit(f"inttoptr i64 {address.text} to ptr")
         return self._apart(pointer, np.dtype(dtype), aligned)
+
+    def anywhere(self, address: Lanes, dtype: Any) -> Array:
+        """Numbers at an address that other arrays may overlap."""
+        dtype = np.dtype(dtype)
+        return Array(self, self.emit(f"inttoptr i64 {address.text} to ptr"), dtype, dtype.itemsize)
 
     def stack_array(self, count: int, dtype: Any) -> Array:
         """So many numbers that the function has for itself while it runs."""

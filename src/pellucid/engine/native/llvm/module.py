@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pellucid.engine.native.llvm.processor import Processor, processor
+from pellucid.engine.native.llvm.processor import Processor
 from pellucid.engine.native.loader import Code
 
 Writer = Callable[[str, Processor], str]
@@ -28,17 +28,10 @@ class Kernel:
         by it, so nothing is written as IR that has been compiled before
     write : callable
         (name, processor): the text of a module with the function `name`; functions beside it have internal linkage
-    processor : Processor
-        that it is written for
     """
 
     key: str
     write: Writer = field(compare=False, repr=False)
-    processor: Processor = field(default_factory=processor)
-
-    def text(self, name: str) -> str:
-        """The IR, before it is optimised."""
-        return self.write(name, self.processor)
 
 
 def machine_code(text: str, target: Processor) -> Code:
