@@ -27,12 +27,15 @@ MEAN, DEVIATION, SMALLEST, LARGEST, ZEROS, COUNT, HISTOGRAM = range(7)
 
 @functools.cache
 def distribution(dtype: str, bins: int) -> Kernel:
-    """Mean, deviation, smallest, largest, share of zeros, count, histogram, in float64."""
+    """Mean, deviation, smallest, largest, share of zeros, count, histogram, in float64.
+
+    Nothing is fused: of equal numbers the mean square less the squared mean is 0.
+    """
 
     def body(code: Code) -> None:
         w = DISTRIBUTION_WORDS.read(code)
         source, target = code.array(w.source, dtype), code.array(w.target, FLOAT64)
-        with code.exactly():
+        with code.exactly(fused=False):
             count = w.count.astype(FLOAT64)
             total, squares, zeros = _sums(code, source, w.count)
             low, high = _extremes(code, w.source, w.count, dtype)
@@ -151,7 +154,7 @@ def column_moments(dtype: str) -> Kernel:
             low.store(j, low.load(j, lanes, mask) + mean * 0.0, mask)
             high.store(j, high.load(j, lanes, mask) + mean * 0.0, mask)
 
-        with code.exactly():
+        with code.exactly(fused=False):
             code.span(0, w.columns, lanes, begin, masked)
             with code.loop(1, w.rows) as i:
                 base = i * w.columns
@@ -182,7 +185,7 @@ def likeness(dtype: str) -> Kernel:
         source, target = code.array(w.source, dtype), code.array(w.target, FLOAT64)
         columns = w.columns
         trace, largest = code.variable(FLOAT64, 0.0), code.variable(FLOAT64, 0.0)
-        with code.exactly():
+        with code.exactly(fused=False):
             with code.loop(0, columns) as j:
                 square = source.load(j * columns + j).astype(FLOAT64)
                 size = select(square > 0.0, code.of_processor("sqrt", square), 0.0)
