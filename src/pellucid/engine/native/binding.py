@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from pellucid.engine.native.arrays import as_read
 from pellucid.engine.native.builtin_kernels import COMBINE_WORDS, GEMM, combine
 from pellucid.engine.native.fuse import Call, Loop, flipped
 from pellucid.engine.native.llvm.module import Kernel
+from pellucid.engine.native.llvm.processor import processor
+from pellucid.engine.native.llvm.product import kernel as product_kernel
+from pellucid.engine.native.llvm.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.memory import plan
 from pellucid.engine.native.moves import work_of
 from pellucid.engine.native.program import Program
@@ -20,7 +24,7 @@ from pellucid.engine.native.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK
 from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
 from pellucid.engine.native.special import special
 from pellucid.engine.native.values import Value, evaluate, size_of
-from pellucid.engine.native.words import BYTES, as_word
+from pellucid.engine.native.words import BYTES
 from pellucid.graph.core.dims import product, resolve
 
 PRIVATE = 64
@@ -81,6 +85,11 @@ class Memory:
             for thread in range(program.threads):
                 self.scratch[loop, i, thread] = at
                 at += -(-max(bytes_, 1) // 64) * 64
+        self.room = _room(program, largest)
+        self.work: list[tuple[int, int]] = []  # of each thread: where panels and copies of products go
+        for _ in range(program.threads):
+            self.work.append((at, at + -(-self.room.panel // 64) * 64))
+            at += sum(-(-size // 64) * 64 for size in self.room)
         self.arena = Arena(at)
         self.size = at
         constants = [x for x in program.lowered.values if x.op == "constant"]
@@ -95,6 +104,11 @@ class Memory:
         if x.op == "constant":
             return int(self.constants[x.number].ctypes.data)
         return self.arena.address + self.offsets[x.number, thread]
+
+    def workspace(self, thread: int) -> tuple[int, int, Room]:
+        """Where a thread's products put panels and copies, and how much room there is."""
+        panel, copies = self.work[thread]
+        return self.arena.address + panel, self.arena.address + copies, self.room
 
     def part(self, x: Value, thread: int) -> int:
         """Where a thread puts its part of a reduction."""
@@ -116,6 +130,46 @@ def _alias_lifetimes(program: Program) -> list[Any]:
 
 def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
     return 1 if loop.cut is None else int(resolve(product(loop.space[loop.cut :]), sizes))
+
+
+@dataclass(frozen=True)
+class ProductShare:
+    """What a thread does of a product, or of many: rows of each, or some of them as a whole."""
+
+    product: Product
+    row: int
+    begin: int
+    end: int
+
+
+def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
+    out, (left, right) = step.value, step.value.args
+    *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
+    depth = int(resolve(left.shape[-1], sizes))
+    first, last = share(rows, threads, thread)
+    begin, end = 0, int(np.prod(lead, dtype=np.int64)) if lead else 1
+    if is_single(out):  # each thread has its own
+        first, last = 0, rows
+    elif lead:
+        unit = end // max(lead[0], 1)
+        begin, end = (unit * s for s in share(lead[0], threads, thread))
+        first, last = 0, rows
+    turned = flipped(left), flipped(right)
+    steps = (rows if turned[0] else depth), (depth if turned[1] else columns)
+    return ProductShare(Product(last - first, columns, depth, *turned, *steps, out.dtype.itemsize), first, begin, end)
+
+
+def _room(program: Program, sizes: Mapping[str, int]) -> Room:
+    """What the products of a thread need beside their arrays."""
+    if blas.library() is not None:
+        return Room(0, 0)
+    rooms = [
+        room_for(product_share(step, sizes, thread, program.threads).product, processor())
+        for step in program.steps
+        if isinstance(step, Call) and step.value.op == "matmul"
+        for thread in range(program.threads)
+    ]
+    return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
 
 
 def share(count: int, threads: int, thread: int) -> tuple[int, int]:
@@ -227,52 +281,25 @@ class Binding:
             table.add(kernel, words)
 
     def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
-        """Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse."""
-        out, (left, right) = step.value, step.value.args
-        *lead, m, n = (int(resolve(s, self.sizes)) for s in out.shape)
-        k = int(resolve(left.shape[-1], self.sizes))
-        item = out.dtype.itemsize
-        batches = int(np.prod(lead, dtype=np.int64)) if lead else 1
-        first, last = share(m, self.program.threads, thread)
-        begin, end = 0, batches
-        if is_single(out):  # each thread has its own
-            first, last = 0, m
-        elif lead:
-            unit = batches // max(lead[0], 1)
-            begin, end = (unit * s for s in share(lead[0], self.program.threads, thread))
-            first, last = 0, m
-        a, b, c = (self.memory.address(x, thread) for x in (*step.args, out))
-        if last <= first or n == 0:
+        part = product_share(step, self.sizes, thread, self.program.threads)
+        product, item = part.product, part.product.item
+        if product.rows <= 0 or product.columns == 0:
             return
-        turned_a, turned_b = flipped(left), flipped(right)
-        lda, ldb = (m if turned_a else k), (k if turned_b else n)
-        offset = first * item if turned_a else first * k * item
-        library = blas.instance(thread)
-        one = int(np.float32(1).view(np.int32)) if item == 4 else as_word(1.0)
-        for i in range(begin, end):
-            at = len(table.words) + 14
-            places = {
-                0: library.sgemm if item == 4 else library.dgemm,
-                7: b + i * k * n * item,
-                9: a + i * m * k * item + offset,
-                12: c + i * m * n * item + first * n * item,
-            }
-            values = [
-                ord("T" if turned_b else "N"),
-                ord("T" if turned_a else "N"),
-                n,
-                last - first,
-                max(k, 0),
-                one,
-                max(ldb, 1),
-                max(lda, 1),
-                0,
-                max(n, 1),
-            ]
-            words = [places.get(j, 0) for j in range(14)]
-            pointing = [1, 2, 3, 4, 5, 6, 8, 10, 11, 13]
-            start = table.add(GEMM, words + values)
-            table.inside += [(start + j, at + v) for v, j in enumerate(pointing)]
+        a, b, c = (self.memory.address(x, thread) for x in (*step.args, step.value))
+        rows = int(resolve(step.value.shape[-2], self.sizes))
+        sides = rows * product.depth * item, product.depth * product.columns * item, rows * product.columns * item
+        a += part.row * (1 if product.left_turned else product.depth) * item
+        c += part.row * product.columns * item
+        used = blas.library()
+        for i in range(part.begin, part.end):
+            places = (a + i * sides[0], b + i * sides[1], c + i * sides[2])
+            if used is None:
+                words = list(words_for(product, processor(), places, self.memory.workspace(thread)))
+                table.add(product_kernel(step.value.dtype.name), words)
+                continue
+            words, inside = blas.gemm_words(used, product, places)
+            start = table.add(GEMM, words)
+            table.inside += [(start + word, start + value) for word, value in inside]
 
 
 def function_at(address: int) -> Any:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pellucid.engine.native import loader
-from pellucid.engine.native.announcement import announce
+from pellucid.engine.native.announcement import compiling
 from pellucid.engine.native.announcement import silent as silent
 from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.engine.native.llvm.module import Kernel, machine_code
@@ -67,12 +67,14 @@ def _obtain(kernels: list[Kernel], target: Processor) -> None:
             missing.append(kernel)
         else:
             _addresses[kernel.key, target] = address
-    if missing:
-        folder = kernel_shelf()
-        announce(len(missing), None if folder is None else folder.path.parent)
-    for kernel in missing:
-        with uninterrupted():
-            _addresses[kernel.key, target] = _compiled(kernel, key_of(kernel), target)
+    if not missing:
+        return
+    folder = kernel_shelf()
+    with compiling(len(missing), None if folder is None else folder.path.parent) as one_more:
+        for kernel in missing:
+            with uninterrupted():
+                _addresses[kernel.key, target] = _compiled(kernel, key_of(kernel), target)
+            one_more()
 
 
 def _loaded(name: str, code: Code) -> int | None:
@@ -86,7 +88,7 @@ def _compiled(kernel: Kernel, name: str, target: Processor) -> int:
     compilations += 1
     try:
         text = kernel.write(name, target)
-        code = machine_code(text, target)
+        code = machine_code(text, target, kernel.settled)
         address = loader.load(name, code)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]

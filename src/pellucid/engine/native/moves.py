@@ -1,4 +1,4 @@
-"""Elements in other places: transposing, slicing, joining, gathering. Each is a few words for a fixed kernel."""
+"""Elements in other places: transposing, slicing, joining, gathering. Each is a few words for a kernel."""
 
 from __future__ import annotations
 

@@ -128,4 +128,3 @@ def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: 
             if old in map(base, i.reads)
         )
     )
-

@@ -15,6 +15,7 @@ from pellucid.engine.native.interrupts import uninterrupted
 from pellucid.engine.native.run_loop import RUN, Job
 from pellucid.errors import IndexRangeError, ShapeError
 
+
 @functools.cache
 def runner() -> Any:
     """The compiled loop over steps and instructions."""
@@ -79,6 +80,6 @@ def run_together(jobs: Sequence[Job]) -> int:
 
 
 def execute(jobs: Sequence[Job]) -> int:
-    """Run the jobs with a BLAS that stays on its thread."""
+    """Run the jobs; a library, if one makes the products, stays on its thread."""
     with blas.one_thread():
         return run_together(jobs)

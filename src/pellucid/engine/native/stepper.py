@@ -18,7 +18,6 @@ import numpy as np
 from pellucid.engine.native import cache
 from pellucid.engine.native.arrays import aligned, as_read
 from pellucid.engine.native.binding import PRIVATE, Binding, Memory, share
-from pellucid.engine.native.blas import LANE
 from pellucid.engine.native.builtin_kernels import COPY, COPY_WORDS
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
@@ -106,7 +105,7 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid, self.lane, self.ticket = os.getpid(), LANE.get(), -1
+        self.pid, self.ticket = os.getpid(), -1
         self.data: list[Any] = []
         self.jobs: list[Job] = []
         self.lists: list[Any] = []
@@ -134,7 +133,7 @@ class Stepper:
 
     def suits(self) -> bool:
         """May it be used here and now?"""
-        return self.pid == os.getpid() and self.lane == LANE.get()
+        return self.pid == os.getpid()
 
     def forget(self) -> None:
         """Let go of the data."""

@@ -28,21 +28,24 @@ class Kernel:
         by it, so nothing is written as IR that has been compiled before
     write : callable
         (name, processor): the text of a module with the function `name`; functions beside it have internal linkage
+    settled : bool
+        has the writer left nothing to find? Then variables become registers, and that is all: a tenth of the time
     """
 
     key: str
     write: Writer = field(compare=False, repr=False)
+    settled: bool = False
 
 
-def machine_code(text: str, target: Processor) -> Code:
+def machine_code(text: str, target: Processor, settled: bool = False) -> Code:
     """The object code of a module's text; RuntimeError where LLVM finds a fault in it."""
-    module = optimised(text, target)
+    module = optimised(text, target, settled)
     outside = [x.name for group in (module.functions, module.global_variables) for x in group if x.is_declaration]
     needs = tuple(symbol for symbol in outside if not symbol.startswith("llvm."))
     return Code(needs, bytes(target_machine(target).emit_object(module)))
 
 
-def optimised(text: str, target: Processor) -> Any:
+def optimised(text: str, target: Processor, settled: bool = False) -> Any:
     """The module behind a text, verified and optimised. Vectors are the writer's: LLVM looks for none."""
     import llvmlite.binding as llvm
 
@@ -54,13 +57,21 @@ def optimised(text: str, target: Processor) -> Any:
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    if settled:
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_loop_rotate_pass()
+        passes.add_instruction_combine_pass()
+    passes.run(module, builder)
     return module
 
 
-def assembly(text: str, target: Processor) -> str:
+def assembly(text: str, target: Processor, settled: bool = False) -> str:
     """The assembler's words for a module, to be looked at."""
-    return str(target_machine(target).emit_assembly(optimised(text, target)))
+    return str(target_machine(target).emit_assembly(optimised(text, target, settled)))
 
 
 @functools.cache

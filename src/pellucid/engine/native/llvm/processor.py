@@ -11,6 +11,8 @@ import platform
 from dataclasses import dataclass
 
 IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
+IS_KNOWN = IS_X86 or platform.machine().lower() in ("aarch64", "arm64")
+"""Is this a kind of processor that tiles have been chosen for?"""
 
 
 @dataclass(frozen=True)
