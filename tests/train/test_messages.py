@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 
 import numpy as np
 import pytest
@@ -17,16 +18,19 @@ BATCHES = [(X[:20], X[:20, 0]), (X[20:], X[20:, 0])]
 
 @pytest.fixture
 def heard(monkeypatch, capsys):
-    """Was anything said while a function ran, if every use of a kernel took long?"""
+    """Was anything said while a function ran, if every use of a kernel took long, in a terminal?"""
     real = cache.addresses
 
-    def addresses(sources):
+    def addresses(kernels):
         announcement._told = False
-        announcement.announce(100, None)
-        return real(sources)
+        with announcement.compiling(1, None) as one_more:
+            one_more()
+        return real(kernels)
 
     monkeypatch.setattr(cache, "addresses", addresses)
     monkeypatch.setattr(announcement, "_told", False)
+    monkeypatch.setattr(announcement, "LONG", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     capsys.readouterr()
 
     def said(work):

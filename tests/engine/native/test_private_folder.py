@@ -15,19 +15,20 @@ from pathlib import Path
 import pytest
 
 from pellucid.engine.native import cache
+from pellucid.engine.native.llvm.processor import processor
+from tests.kernels import plus
 
-SOURCE = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0) + 41\n"
-OTHER = SOURCE.replace("41", "42")
+KERNEL, OTHER = plus(41), plus(42)
 STRANGER = 54321
 
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 
 
-def result(source):
+def result(kernel):
     """(what the kernel returns for 1, how many were compiled for it), as in a new process"""
     before = cache.compilations
-    cache._addresses.pop((source, None), None)
-    (address,) = cache.addresses([source])
+    cache._addresses.pop((kernel.key, processor()), None)
+    (address,) = cache.addresses([kernel])
     assert address
     one = ctypes.c_int64(1)
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)(ctypes.addressof(one)), cache.compilations - before
@@ -38,8 +39,8 @@ def root(tmp_path, monkeypatch):
     """A folder with one kernel in it."""
     folder = tmp_path / "parent" / "kernels"
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(folder))
-    assert result(SOURCE) == (42, 1)
-    assert result(SOURCE) == (42, 0)  # stored
+    assert result(KERNEL) == (42, 1)
+    assert result(KERNEL) == (42, 0)  # stored
     return folder
 
 
@@ -59,7 +60,7 @@ def refused(root, match):
     """Kernels are compiled, not loaded, and that is said once; nothing is written any more."""
     files = sorted(root.rglob("*"))
     with pytest.warns(UserWarning, match=match) as told:
-        results = [result(source) for source in (SOURCE, OTHER, SOURCE)]
+        results = [result(kernel) for kernel in (KERNEL, OTHER, KERNEL)]
     assert results == [(42, 1), (43, 1), (42, 1)]
     assert len(told) == 1
     assert "PELLUCID_CACHE_DIR" in str(told[0].message) or "remove it" in str(told[0].message)
@@ -110,18 +111,18 @@ def test_the_folder_itself_may_lie_behind_a_link_of_the_user(root, tmp_path, mon
     (tmp_path / "one").symlink_to("parent")
     (tmp_path / "two").symlink_to(tmp_path / "parent" / ".." / "one")
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "two" / "kernels"))
-    assert result(SOURCE) == (42, 0)
+    assert result(KERNEL) == (42, 0)
 
 
 def test_links_that_lead_nowhere_end(root, tmp_path, monkeypatch):
     (tmp_path / "round").symlink_to("round")
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "round"))
-    assert result(SOURCE) == (42, 1)
+    assert result(KERNEL) == (42, 1)
 
 
 def test_a_folder_of_all_users_may_lie_above_if_they_cannot_touch_each_others_entries(root):
     root.parent.chmod(0o1777)
-    assert result(SOURCE) == (42, 0)
+    assert result(KERNEL) == (42, 0)
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o002, 0o077])
@@ -129,7 +130,7 @@ def test_what_is_made_is_the_users_alone_whatever_the_umask(tmp_path, monkeypatc
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "new" / "kernels"))
     before = os.umask(mask)
     try:
-        result(SOURCE)
+        result(KERNEL)
     finally:
         os.umask(before)
     paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
@@ -166,17 +167,18 @@ def test_without_a_home_directory_kernels_live_in_memory(tmp_path, monkeypatch, 
 
 def test_leftovers_of_killed_processes_are_swept(tmp_path, monkeypatch):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    result(SOURCE)
+    result(KERNEL)
     code = """
 import os, signal
 from pellucid.engine.native import cache
+from pellucid.engine.native.llvm.processor import processor
 os.replace = os.rename = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL)
 {}
 """
     killed = subprocess.run([sys.executable, "-c", code.format(f"cache.addresses([{OTHER!r}])")], timeout=120)
     assert killed.returncode == -9
     assert len(list(tmp_path.rglob(".part-*"))) == 1
-    again = f"from pellucid.engine.native import cache; cache.addresses([{SOURCE!r}])"
+    again = f"from pellucid.engine.native import cache; cache.addresses([{KERNEL!r}])"
     subprocess.run([sys.executable, "-c", again], check=True, timeout=120)
     assert not list(tmp_path.rglob(".part-*"))
 
@@ -207,10 +209,10 @@ def test_a_file_that_is_being_written_is_no_leftover(tmp_path, monkeypatch):
 
 def test_the_code_of_another_kernel_is_not_taken_for_it(root):
     result(OTHER)
-    mine, other = (inside(root) / f"{cache.key_of(source)}.o" for source in (SOURCE, OTHER))
+    mine, other = (inside(root) / f"{cache.key_of(kernel)}.o" for kernel in (KERNEL, OTHER))
     mine.write_bytes(other.read_bytes())
-    assert result(SOURCE) == (42, 1)
-    assert result(SOURCE) == (42, 0)  # mended
+    assert result(KERNEL) == (42, 1)
+    assert result(KERNEL) == (42, 0)  # mended
 
 
 @as_root
@@ -219,12 +221,12 @@ def test_what_root_has_filled_may_be_read_by_others(monkeypatch):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
         monkeypatch.setenv("PELLUCID_CACHE_DIR", folder)
-        assert result(SOURCE) == (42, 1)
+        assert result(KERNEL) == (42, 1)
         for path in (Path(folder), *Path(folder).rglob("*")):
             path.chmod(0o755)
         os.seteuid(STRANGER)
         try:
-            assert result(SOURCE) == (42, 0)
+            assert result(KERNEL) == (42, 0)
             assert result(OTHER) == (43, 1)
             assert result(OTHER) == (43, 1)
         finally:

@@ -99,7 +99,7 @@ class Session:
         alone = len(jobs) == 1 and (blas.library() is None or flops(self.graph, sizes) < ALONE)
         if len(self.bound) > 8:
             self.bound.pop(next(iter(self.bound)))
-        self.bound[rows] = Bound(jobs, jobs[0].ctypes.data, placed.X[:rows], placed.Y[:rows], alone, binding)
+        self.bound[rows] = Bound(jobs, jobs[0].address, placed.X[:rows], placed.Y[:rows], alone, binding)
         return self.bound[rows]
 
     def _program(self, sizes: dict[str, int], threads: int) -> Program:

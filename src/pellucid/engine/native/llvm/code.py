@@ -181,9 +181,9 @@ class Code:
         self._begin(*self._labels("after"))
 
     @contextmanager
-    def exactly(self) -> Iterator[None]:
-        """Arithmetic as it stands, but for fused multiplications."""
-        before, self.flags = self.flags, EXACT
+    def exactly(self, fused: bool = True) -> Iterator[None]:
+        """Arithmetic as it stands, but for fused multiplications; or without them."""
+        before, self.flags = self.flags, EXACT if fused else "nsz"
         yield
         self.flags = before
 
