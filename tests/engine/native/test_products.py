@@ -35,6 +35,12 @@ def compiled(dtype: str, name: str) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address), target
 
 
+def described(m: int, n: int, k: int, turned: tuple[bool, bool], item: int, spare: int = 0) -> Product:
+    """Sides stored as `turned` says, rows `spare` numbers longer than they are."""
+    left, right = (m if turned[0] else k) + spare, (k if turned[1] else n) + spare
+    return Product(m, n, k, turned[0], turned[1], left, right, item)
+
+
 def guarded(values: Any, step: int) -> tuple[Any, Any]:
     """A matrix whose rows are `step` apart, with memory around it."""
     rows, columns = values.shape
@@ -53,7 +59,7 @@ def multiplied(
     steps = [x.shape[1] + spare for x in stored]
     (left, a), (right, b) = (guarded(x, step) for x, step in zip(stored, steps, strict=True))
     result, c = guarded(np.full((A.shape[0], B.shape[1]), 99.0, A.dtype), B.shape[1])
-    what = Product(A.shape[0], B.shape[1], A.shape[1], *turned, *steps, A.itemsize)
+    what = described(A.shape[0], B.shape[1], A.shape[1], turned, A.itemsize, spare)
     room = room or room_for(what, target)
     panel, copies = (np.full(size // A.itemsize + GUARD, np.nan, A.dtype) for size in room)
     panel[room.panel // A.itemsize :] = copies[room.copies // A.itemsize :] = 55.0
@@ -174,8 +180,7 @@ def test_each_way_is_taken_where_it_should_and_is_right(size, turned, ways, monk
         pytest.skip("sizes are chosen for vectors of 64 bytes")
     monkeypatch.setattr(product_plan, "LARGE", 1 << 18)
     m, n, k = size
-    steps = (m if turned[0] else k), (k if turned[1] else n)
-    assert way_of(Product(m, n, k, *turned, *steps, 4), host(), None).ways == ways
+    assert way_of(described(m, n, k, turned, 4), host(), None).ways == ways
     check(*sides(m, n, k, "float32"), turned, "host")
 
 
@@ -183,9 +188,9 @@ def test_each_way_is_taken_where_it_should_and_is_right(size, turned, ways, monk
 @pytest.mark.parametrize("turned", LAYOUTS)
 def test_without_room_for_copies_the_bits_are_the_same(size, turned, monkeypatch):
     monkeypatch.setattr(product_plan, "LARGE", 1 << 18)
-    A, B = sides(*size, "float32")
-    steps = [x.shape[0] if turn else x.shape[1] for x, turn in zip((A, B), turned, strict=True)]
-    best = room_for(Product(*size, *turned, *steps, 4), host())
+    m, n, k = size
+    A, B = sides(m, n, k, "float32")
+    best = room_for(described(m, n, k, turned, 4), host())
     small = Room(best.panel, 0)
     np.testing.assert_array_equal(
         multiplied(A, B, turned, "host"), multiplied(A, B, turned, "host", room=small), strict=True
@@ -206,7 +211,7 @@ def test_smaller_sizes_need_no_more_room_than_there_is():
     """Memory is planned for the largest batch; every smaller one must find a way in it."""
     for target in (host(), *(SETTINGS[name] for name in executable())):
         for turned in LAYOUTS:
-            largest = Product(256, 300, 200, *turned, 300, 300, 4)
+            largest = described(256, 300, 200, turned, 4)
             room = room_for(largest, target)
             for rows in range(1, 257, 3):
                 way = way_of(replace(largest, rows=rows), target, room)
