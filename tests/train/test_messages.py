@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import sys
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ def heard(monkeypatch, capsys):
     monkeypatch.setattr(cache, "addresses", addresses)
     monkeypatch.setattr(announcement, "_told", False)
     monkeypatch.setattr(announcement, "LONG", 0.0)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(announcement, "is_terminal", lambda: True)
     capsys.readouterr()
 
     def said(work):

@@ -163,8 +163,13 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(
     ("long", "terminal", "quiet", "setting", "lines"),
-    [(0, True, False, "", 1), (60, True, False, "", 0), (0, False, False, "", 0), (0, True, True, "", 0)]
-    + [(0, True, False, "1", 0)],
+    [
+        (0, True, False, "", 1),
+        (60, True, False, "", 0),
+        (0, False, False, "", 0),
+        (0, True, True, "", 0),
+        (0, True, False, "1", 0),
+    ],
     ids=["a bar", "it takes no time", "a pipe", "not asked for", "PELLUCID_QUIET"],
 )
 def test_one_bar_while_compiling_takes_long(monkeypatch, long, terminal, quiet, setting, lines):

@@ -17,6 +17,7 @@ import pytest
 from pellucid.engine.native import cache
 from pellucid.engine.native.llvm.processor import processor
 from tests.kernels import plus
+from tests.processes import ROOT
 
 KERNEL, OTHER = plus(41), plus(42)
 STRANGER = 54321
@@ -171,15 +172,15 @@ def test_leftovers_of_killed_processes_are_swept(tmp_path, monkeypatch):
     code = """
 import os, signal
 from pellucid.engine.native import cache
-from pellucid.engine.native.llvm.processor import processor
+from tests.kernels import plus
 os.replace = os.rename = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL)
-{}
+cache.addresses([plus(42)])
 """
-    killed = subprocess.run([sys.executable, "-c", code.format(f"cache.addresses([{OTHER!r}])")], timeout=120)
+    killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=120)
     assert killed.returncode == -9
     assert len(list(tmp_path.rglob(".part-*"))) == 1
-    again = f"from pellucid.engine.native import cache; cache.addresses([{KERNEL!r}])"
-    subprocess.run([sys.executable, "-c", again], check=True, timeout=120)
+    again = "from tests.kernels import plus; from pellucid.engine.native import cache; cache.addresses([plus(41)])"
+    subprocess.run([sys.executable, "-c", again], cwd=ROOT, check=True, timeout=120)
     assert not list(tmp_path.rglob(".part-*"))
 
 

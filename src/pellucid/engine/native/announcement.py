@@ -36,6 +36,7 @@ def silent(on: bool = True) -> Iterator[None]:
 def compiling(kernels: int, folder: Path | None) -> Iterator[Callable[[], None]]:
     """While so many kernels are compiled: call what it gives after each. `folder` is where they will be found again."""
     begin, done, drawn = time.monotonic(), 0, False
+    stream = sys.stderr  # the same to the end, whatever others put in its place meanwhile
     place = f"once; kept in {folder}" if folder is not None else "for this process: they cannot be kept"
 
     def one_more() -> None:
@@ -46,15 +47,19 @@ def compiling(kernels: int, folder: Path | None) -> Iterator[Callable[[], None]]
         if drawn:
             _told = True
             bar = "━" * (WIDTH * done // kernels)
-            print(f"\rpellucid: compiling kernels {bar:╌<{WIDTH}} ({place})", end="", file=sys.stderr, flush=True)
+            print(f"\rpellucid: compiling kernels {bar:╌<{WIDTH}} ({place})", end="", file=stream, flush=True)
 
     try:
         yield one_more
     finally:
         if drawn:
-            print(file=sys.stderr)
+            print(file=stream)
 
 
 def _is_heard() -> bool:
-    """Is there a terminal, and does the user want to know?"""
-    return not _quiet.get() and not os.environ.get("PELLUCID_QUIET") and sys.stderr is not None and sys.stderr.isatty()
+    """Does the user want to know, and is there a terminal to say it?"""
+    return not _quiet.get() and not os.environ.get("PELLUCID_QUIET") and is_terminal()
+
+
+def is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

@@ -88,6 +88,9 @@ def combine(kind: str, dtype: str) -> Kernel:
     return builtin(f"combine {kind} {dtype}", body)
 
 
+TRIPLE = 3
+"""Size and two steps of an axis; address, size and step of an index array."""
+
 MOVE_WORDS = Words("axes source target")
 """Behind it for each axis: the sizes, the steps in the source, the steps in the target, in elements."""
 
@@ -100,21 +103,19 @@ def move(itemsize: int) -> Kernel:
     def body(code: Code) -> None:
         w = MOVE_WORDS.read(code)
         source, target = code.array(w.source, dtype), code.array(w.target, dtype)
-        size = lambda axis: w.rest[axis]
-        step_in, step_out = (lambda axis: w.rest[w.axes + axis]), (lambda axis: w.rest[2 * w.axes + axis])
         last = w.axes - 1
-        inner, across_in, across_out = size(last), step_in(last), step_out(last)
+        inner, across_in, across_out = (w.rest[last + w.axes * part] for part in range(TRIPLE))
         total = code.variable(INT64, 1)
         with code.loop(0, last) as axis:
-            total.set(total.get() * size(axis))
+            total.set(total.get() * w.rest[axis])
         with code.loop(0, total.get()) as number:
             rest, at, to = (code.variable(INT64, start) for start in (number, 0, 0))
             with code.loop(0, last) as back:
-                axis = last - 1 - back
-                place = rest.get().rest(size(axis))
-                at.set(at.get() + place * step_in(axis))
-                to.set(to.get() + place * step_out(axis))
-                rest.set(rest.get().quotient(size(axis)))
+                size, step_in, step_out = (w.rest[last - 1 - back + w.axes * part] for part in range(TRIPLE))
+                place = rest.get().rest(size)
+                at.set(at.get() + place * step_in)
+                to.set(to.get() + place * step_out)
+                rest.set(rest.get().quotient(size))
             begin_in, begin_out = at.get(), to.get()
             whole = (across_in == 1) & (across_out == 1)
             with code.when(whole):
@@ -150,8 +151,6 @@ def check_range(dtype: str) -> Kernel:
 GATHER_WORDS = Words("indexes count axes source target step")
 """Index arrays, gathered elements, other axes; the step of a gathered element on the other side. Behind it (address,
 size, step) of each index array, and (size, step in the array, step on the other side) of each other axis."""
-
-TRIPLE = 3
 
 
 @functools.cache

@@ -38,7 +38,7 @@ _refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
 
 def addresses(kernels: Iterable[Kernel]) -> list[int]:
     """Where the machine code of each of these kernels is; CannotCompile where there can be none."""
-    target = _target()
+    target = target_processor()
     wanted = list(kernels)
     missing = [k for k in dict.fromkeys(wanted) if (k.key, target) not in _addresses]
     if missing:
@@ -47,11 +47,16 @@ def addresses(kernels: Iterable[Kernel]) -> list[int]:
     return [_addresses[k.key, target] for k in wanted]
 
 
-def _target() -> Processor:
-    """The processor that kernels are for. What is on disk does not count: results depend on no cache."""
+def target_processor() -> Processor:
+    """The one that kernels are for; EngineUnavailable where there is no compiler.
+
+    What is on disk does not count: results depend on no cache.
+    """
     try:
         return processor()
-    except ImportError as error:
+    except ValueError:  # a setting that does not exist
+        raise
+    except Exception as error:  # missing, broken: whatever an import may raise
         raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
 
 

@@ -40,7 +40,7 @@ class Block:
         loop, plan = self.loop, self.plan
         for x in loop.loop.leaves:
             if loop.zone(x) == "whole":
-                self._turn(lambda whole, turned, x=x: self._slab(x).store(turned, loop.leaf[x.number].load(whole)))
+                self._turn(loop.leaf[x.number], self._slab(x), back=False)
         for p in plan.passes:
             self._rows(p.number)
             for x in loop.loop.body:
@@ -50,7 +50,7 @@ class Block:
                 self._columns(p)
         for p in plan.passes:
             for x in p.roots:
-                self._turn(lambda whole, turned, x=x: loop.root[x.number].store(whole, self._slab(x).load(turned)))
+                self._turn(loop.root[x.number], self._slab(x), back=True)
 
     # working space
 
@@ -60,13 +60,17 @@ class Block:
     def _block(self, x: Value) -> Array:
         return self.loop.scratch[Scratch("block", x)]
 
-    def _turn(self, move: Callable[[Lanes, Lanes], None]) -> None:
-        """For every number of the block: its place in the whole array, and in working space."""
+    def _turn(self, whole: Array, slab: Array, back: bool) -> None:
+        """From the whole array into working space, on its side, or back."""
         columns = self.loop.words.columns
         with self.code.loop(0, self.rows) as i:
             base = (self.start + i) * columns
             with self.code.loop(0, columns) as j:
-                move(base + j, j * BLOCK + i)
+                there, here = base + j, j * BLOCK + i
+                if back:
+                    whole.store(there, slab.load(here))
+                else:
+                    slab.store(here, whole.load(there))
 
     def _over_rows(self, body: Callable[[Lanes, int, Lanes | None], None]) -> None:
         if self.loop.masked:
@@ -101,7 +105,7 @@ class Block:
             for a in dict.fromkeys(wanted):
                 if not a.known and loop.zone(a) == "row" and a.number not in here:
                     own[a.number] = self._of_row(a, i, lanes, mask)
-            at = self._position(i, None, lanes)
+            at = self._position(i, self.code.constant(0), lanes)
             for x in values:
                 own[x.number] = loop.computed(x, own, at)
                 self._block(x).store(i, own[x.number].spread(lanes), mask)
@@ -117,7 +121,7 @@ class Block:
         loop, code = self.loop, self.code
         with code.loop(0, loop.words.columns) as j:
             of_column = dict(self.numbers)
-            at_column = self._position(None, j, 1)
+            at_column = self._position(self.code.constant(0), j, 1)
             for x in p.needed:
                 if loop.zone(x) == "column":
                     is_leaf = x.number not in self.plan.inside
@@ -173,14 +177,15 @@ class Block:
         for x in p.roots:
             self._slab(x).store(turned, loop.operand(x, own).spread(lanes), mask)
 
-    def _position(self, i: Lanes | None, j: Lanes | None, lanes: int) -> Position:
-        code = self.code
-        rows = lambda: self.start + i + code.positions(lanes)
+    def _position(self, i: Lanes, j: Lanes, lanes: int) -> Position:
+        def row() -> Lanes:
+            return self.start + i + self.code.positions(lanes)
+
         return Position(
             {
-                "row": rows,
+                "row": row,
                 "column": lambda: j,
-                "whole": lambda: rows() * self.loop.words.columns + j,
-                "one": lambda: code.constant(0),
+                "whole": lambda: row() * self.loop.words.columns + j,
+                "one": lambda: self.code.constant(0),
             }
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pellucid.engine.native import cache
 from pellucid.engine.native.fuse import Instruction, Loop, base, fuse
 from pellucid.engine.native.loop_code import LoopKernel, kernel_of
 from pellucid.engine.native.lower import Lowered, lower
@@ -70,6 +71,7 @@ def build(
     checked: bool = False,
 ) -> Program:
     """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
+    cache.target_processor()  # where nothing can be compiled, nothing is planned
     lowered = lower(graph, sizes, checked)
     instructions = fuse(lowered)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None

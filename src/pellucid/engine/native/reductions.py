@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -55,5 +56,5 @@ class Accumulator:
     def total(self) -> Lanes:
         if self.wide is None:
             return self.single.get()
-        both = lambda a, b: combined(self.kind, a, b)
-        return both(self.code.folded(self.wide.get(), both), self.single.get())
+        lanes = self.code.folded(self.wide.get(), functools.partial(combined, self.kind))
+        return combined(self.kind, lanes, self.single.get())

@@ -57,15 +57,14 @@ def _zeta(outer: Code) -> str:
         return name
     code = Code(outer.text, name, outer.processor, (FLOAT64, FLOAT64), FLOAT64, internal=True)
     x, q = code.arguments
-    down = lambda number: code.of_processor("floor", number)
     with code.when((x != x) | (q != q) | (x < 1)):
         code.leave(NAN)
     with code.when(x == 1):
         code.leave(INFINITY)
     with code.when(q <= 0):
-        with code.when(q == down(q)):
+        with code.when(q == code.of_processor("floor", q)):
             code.leave(INFINITY)
-        with code.when(x != down(x)):
+        with code.when(x != code.of_processor("floor", x)):
             code.leave(NAN)
     with code.when(q > 1e8):
         code.leave((1 / (x - 1) + 1 / (2 * q)) * libm("pow", q, 1 - x))

@@ -78,7 +78,8 @@ def _extremes(code: Code, address: Lanes, count: Lanes, dtype: str) -> tuple[Lan
     least, most = (Accumulator(code, what, kind, lanes) for what in ("min", "max"))
 
     def ordered(x: Lanes) -> Lanes:
-        return x ^ ((x >> (8 * kind.itemsize - 1)) & mask_bits)
+        below_zero: Lanes = (x >> (8 * kind.itemsize - 1)) & mask_bits
+        return x ^ below_zero
 
     def look(i: Lanes, lanes: int, mask: Lanes | None) -> None:
         key = ordered(source.load(i, lanes, mask))
@@ -86,7 +87,8 @@ def _extremes(code: Code, address: Lanes, count: Lanes, dtype: str) -> tuple[Lan
         most.add(key, lanes, mask)
 
     code.span(0, count, lanes, look, code.processor.masked)
-    return floats(ordered(least.total())).astype(FLOAT64), floats(ordered(most.total())).astype(FLOAT64)
+    low, high = (floats(ordered(x.total())).astype(FLOAT64) for x in (least, most))
+    return low, high
 
 
 def _deviation(variance: Lanes) -> Lanes:
