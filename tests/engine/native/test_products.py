@@ -163,10 +163,11 @@ class TestEverySetting:
 
 LARGE = [
     ((150, 200, 600), (True, False), COPY_LEFT),
-    ((60, 1100, 700), (False, False), COPY_RIGHT),
-    ((150, 1100, 520), (True, False), COPY_LEFT | COPY_RIGHT),
+    ((60, 2100, 400), (False, False), COPY_RIGHT),
+    ((150, 2100, 520), (True, False), COPY_LEFT | COPY_RIGHT),
     ((32, 300, 300), (False, True), TURN_RIGHT | TURN_RESULT),
     ((300, 3, 60), (True, False), TURN_RESULT),
+    ((300, 1, 60), (True, False), 0),
     ((300, 2, 60), (False, False), NARROW | TURN_RIGHT),
     ((300, 3, 60), (False, True), NARROW),
     ((300, 1, 60), (False, False), NARROW),
@@ -184,7 +185,7 @@ def test_each_way_is_taken_where_it_should_and_is_right(size, turned, ways, monk
     check(*sides(m, n, k, "float32"), turned, "host")
 
 
-@pytest.mark.parametrize("size", [(150, 200, 600), (150, 1100, 520), (32, 300, 300), (300, 3, 60)])
+@pytest.mark.parametrize("size", [(150, 200, 600), (150, 2100, 520), (32, 300, 300), (300, 3, 60)])
 @pytest.mark.parametrize("turned", LAYOUTS)
 def test_without_room_for_copies_the_bits_are_the_same(size, turned, monkeypatch):
     monkeypatch.setattr(product_plan, "LARGE", 1 << 18)

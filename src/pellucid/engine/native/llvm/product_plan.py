@@ -34,8 +34,8 @@ HALF = 0.6
 LARGE = 1 << 20
 """Bytes of a matrix from which reading it across its rows misses the caches."""
 
-PAGE = 4096
-"""Bytes between rows from which every row is on a page of its own."""
+FAR = 8192
+"""Bytes between rows from which rows get into each other's way in the caches."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,9 @@ def words_for(
     if way.swapped:
         sides = sides[1].turned(), sides[0].turned()
         rows, columns = columns, rows
-        stored, turned = (copies, _up(columns, target.lanes(product.item))), (result, step)
+        stored = result, columns
+        if way.ways & TURN_RESULT:
+            stored, turned = (copies, _up(columns, target.lanes(product.item))), (result, step)
     a, b = sides
     return PRODUCT_WORDS(
         ways=way.ways,
@@ -140,12 +142,12 @@ def way_of(product: Product, target: Processor, room: Room | None) -> Way:
 
 def _ways(product: Product, swap: bool, copies: bool) -> int:
     turned = not product.left_turned if swap else product.right_turned
-    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap else 0)
+    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap and product.columns > 1 else 0)
     if copies and not swap:
         across = product.item * product.depth
         if product.left_turned and across * product.left_step >= LARGE and product.columns >= 128:
             ways |= COPY_LEFT
-        far = product.item * product.right_step >= PAGE and across * product.right_step >= 2 * LARGE
+        far = product.item * product.right_step >= FAR and across * product.right_step >= 2 * LARGE
         if not turned and far and product.rows >= GROUP:
             ways |= COPY_RIGHT
     return ways
@@ -173,7 +175,7 @@ def _plain_cost(product: Product, lanes: int, target: Processor) -> float:
 
 def _swapped_cost(product: Product, lanes: int, target: Processor) -> float:
     turning = 0.0 if product.left_turned else TURN * product.rows
-    back = TURN_BACK * product.rows * product.columns / max(product.depth, 1)
+    back = TURN_BACK * product.rows * product.columns / max(product.depth, 1) if product.columns > 1 else 0.0
     return product.columns * _vectors(product.rows, lanes, target) + turning + back
 
 
