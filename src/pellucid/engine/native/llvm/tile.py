@@ -128,12 +128,13 @@ def _tile(
                 total.set(line.load(start, lanes, which))
     starts = [left.after((row + r) * words["a_row"]) for r in range(rows)]
     with code.loop(0, words["depth"]) as k:
-        line = right.after(k * words["b_row"])
+        line, step = right.after(k * words["b_row"]), k * words["a_step"]
         factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
         for r in range(rows):
-            number = starts[r].load(k * words["a_step"])
+            number = starts[r].load(step)
+            same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
             for total, factor in zip(sums[r], factors, strict=True):
-                total.set(plus_product(code, number.spread(factor.lanes), factor, total.get()))
+                total.set(plus_product(code, same[factor.lanes], factor, total.get()))
     finish(code, Finished([[s.get() for s in line] for line in sums], row, panel.starts, mask), target, words["c_row"])
 
 
