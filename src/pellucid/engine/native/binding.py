@@ -294,7 +294,7 @@ class Binding:
         for i in range(part.begin, part.end):
             places = (a + i * sides[0], b + i * sides[1], c + i * sides[2])
             if used is None:
-                words = list(words_for(product, processor(), places, self.memory.workspace(thread)))
+                words = words_for(product, processor(), places, self.memory.workspace(thread))
                 table.add(product_kernel(step.value.dtype.name), words)
                 continue
             words, inside = blas.gemm_words(used, product, places)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -17,12 +16,13 @@ from pellucid.engine.native.llvm.product_words import (
     COPY_RIGHT,
     GROUP,
     NARROW,
+    PRODUCT_WORDS,
     TURN_RESULT,
     TURN_RIGHT,
-    Words,
     most_narrow,
 )
 from pellucid.engine.native.llvm.tile import Panel, panels_for, write_panel
+from pellucid.engine.native.words import Reader
 
 
 @functools.cache
@@ -43,9 +43,7 @@ def write(dtype: str, name: str, target: Processor) -> str:
         write_narrow(text, f"{name}.narrow.{columns}", target, dtype, columns)
         write_apart(text, f"{name}.apart.{columns}", target, dtype, columns)
     code = Code(text, name, target)
-    table = code.array(code.arguments[0], INT64)
-    words = Words(*(table.load(i) for i in range(len(Words._fields))))  # type: ignore[arg-type]
-    _Driver(code, dtype, panels, words).write()
+    _Driver(code, dtype, panels, PRODUCT_WORDS.read(code)).write()
     code.finish(0)
     return str(text)
 
@@ -53,7 +51,7 @@ def write(dtype: str, name: str, target: Processor) -> str:
 class _Driver:
     """The loops around the panels."""
 
-    def __init__(self, code: Code, dtype: str, panels: list[Panel], words: Any) -> None:
+    def __init__(self, code: Code, dtype: str, panels: list[Panel], words: Reader) -> None:
         self.code, self.panels, self.words = code, panels, words
         self.item, self.width = np.dtype(dtype).itemsize, panels[0].width
 

@@ -16,9 +16,9 @@ from pellucid.engine.native.llvm.product_words import (
     COPY_RIGHT,
     GROUP,
     NARROW,
+    PRODUCT_WORDS,
     TURN_RESULT,
     TURN_RIGHT,
-    Words,
     most_narrow,
 )
 
@@ -34,8 +34,8 @@ HALF = 0.6
 LARGE = 1 << 20
 """Bytes of a matrix from which reading it across its rows misses the caches."""
 
-PAGE = 4096
-"""Bytes between rows from which every row is on a page of its own."""
+FAR = 8192
+"""Bytes between rows from which rows get into each other's way in the caches."""
 
 
 @dataclass(frozen=True)
@@ -74,21 +74,50 @@ def room_for(product: Product, target: Processor) -> Room:
     return Room(max(r.panel for r in rooms), max(r.copies for r in rooms))
 
 
-def words_for(product: Product, target: Processor, places: tuple[int, int, int], work: tuple[int, int, Room]) -> Words:
+def words_for(
+    product: Product, target: Processor, places: tuple[int, int, int], work: tuple[int, int, Room]
+) -> list[int]:
     """The table: `places` of left side, right side and result; `work` is where panels and copies go, and the room."""
-    a, b, c = places
+    left, right, result = places
     panel, copies, room = work
     way = way_of(product, target, room)
-    left = (a, 1, product.left_step) if product.left_turned else (a, product.left_step, 1)
-    right = b, product.right_step
-    result, turned = (c, product.columns), (0, 0)
-    rows, columns = product.rows, product.columns
+    sides = _Side(left, product.left_step, product.left_turned), _Side(right, product.right_step, product.right_turned)
+    rows, columns, step = product.rows, product.columns, product.columns
+    stored, turned = (result, step), (0, 0)
     if way.swapped:
-        left = (b, product.right_step, 1) if product.right_turned else (b, 1, product.right_step)
-        right = a, product.left_step
+        sides = sides[1].turned(), sides[0].turned()
         rows, columns = columns, rows
-        result, turned = (copies, _up(columns, target.lanes(product.item))), (c, product.columns)
-    return Words(way.ways, rows, columns, product.depth, way.block, *left, *right, *result, copies, panel, *turned)
+        stored = result, columns
+        if way.ways & TURN_RESULT:
+            stored, turned = (copies, _up(columns, target.lanes(product.item))), (result, step)
+    a, b = sides
+    return PRODUCT_WORDS(
+        ways=way.ways,
+        rows=rows,
+        columns=columns,
+        depth=product.depth,
+        block=way.block,
+        a=a.place,
+        a_row=1 if a.is_turned else a.step,
+        a_step=a.step if a.is_turned else 1,
+        b=b.place,
+        b_row=b.step,
+        c=stored[0],
+        c_row=stored[1],
+        left=copies,
+        right=panel,
+        turned=turned[0],
+        turned_row=turned[1],
+    )
+
+
+class _Side(NamedTuple):
+    place: int
+    step: int
+    is_turned: bool
+
+    def turned(self) -> _Side:
+        return self._replace(is_turned=not self.is_turned)
 
 
 def way_of(product: Product, target: Processor, room: Room | None) -> Way:
@@ -113,12 +142,12 @@ def way_of(product: Product, target: Processor, room: Room | None) -> Way:
 
 def _ways(product: Product, swap: bool, copies: bool) -> int:
     turned = not product.left_turned if swap else product.right_turned
-    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap else 0)
+    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap and product.columns > 1 else 0)
     if copies and not swap:
         across = product.item * product.depth
         if product.left_turned and across * product.left_step >= LARGE and product.columns >= 128:
             ways |= COPY_LEFT
-        far = product.item * product.right_step >= PAGE and across * product.right_step >= 2 * LARGE
+        far = product.item * product.right_step >= FAR and across * product.right_step >= 2 * LARGE
         if not turned and far and product.rows >= GROUP:
             ways |= COPY_RIGHT
     return ways
@@ -146,7 +175,7 @@ def _plain_cost(product: Product, lanes: int, target: Processor) -> float:
 
 def _swapped_cost(product: Product, lanes: int, target: Processor) -> float:
     turning = 0.0 if product.left_turned else TURN * product.rows
-    back = TURN_BACK * product.rows * product.columns / max(product.depth, 1)
+    back = TURN_BACK * product.rows * product.columns / max(product.depth, 1) if product.columns > 1 else 0.0
     return product.columns * _vectors(product.rows, lanes, target) + turning + back
 
 

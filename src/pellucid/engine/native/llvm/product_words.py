@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pellucid.engine.native.words import Words
 
 COPY_LEFT, COPY_RIGHT, TURN_RIGHT, TURN_RESULT, NARROW = 1, 2, 4, 8, 16
 """Ways of a product, which may be joined: sides that are copied before they are read, what is turned on its side, and
@@ -12,25 +12,16 @@ GROUP = 48
 """Rows of a left side that are copied side by side."""
 
 
-class Words(NamedTuple):
-    """Steps are in elements."""
-
-    ways: int
-    rows: int
-    columns: int
-    depth: int
-    block: int  # of the depth, summed at a time; with NARROW the step between columns that were taken apart
-    a: int  # the left side: element (i, k) is at i * a_row + k * a_step
-    a_row: int
-    a_step: int
-    b: int  # the right side: (k, j) at k * b_row + j, or at j * b_row + k where it is to be turned
-    b_row: int
-    c: int  # the result: (i, j) at i * c_row + j
-    c_row: int
-    left: int  # where copies of the left side go
-    right: int  # where panels of the right side go
-    turned: int  # where the result goes once it is turned: (i, j) at j * turned_row + i
-    turned_row: int
+PRODUCT_WORDS = Words(
+    "ways rows columns depth"
+    " block"  # of the depth, summed at a time; with NARROW the step between columns that were taken apart
+    " a a_row a_step"  # the left side: element (i, k) is at i * a_row + k * a_step
+    " b b_row"  # the right side: (k, j) at k * b_row + j, or at j * b_row + k where it is to be turned
+    " c c_row"  # the result: (i, j) at i * c_row + j
+    " left right"  # where copies of the left side go, and panels of the right side
+    " turned turned_row"  # where the result goes once it is turned: (i, j) at j * turned_row + i
+)
+"""Steps are in elements."""
 
 
 def most_narrow(lanes: int) -> int:

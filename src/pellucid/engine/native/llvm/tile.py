@@ -39,9 +39,9 @@ class Panel:
 def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
     """The kinds of panels, wide ones first: the widest serves as long as it is full, the others what is left.
 
-    Registers hold the sums of a tile beside a row of the right side and a number of the left one. Tiles of one vector
-    have more rows, for sums that need not wait for each other. With vectors of 64 bytes the last one may be half as
-    long: many processors work on two such at a time.
+    Registers hold the sums of a tile beside a row of the right side and a number of the left one. With vectors of 64
+    bytes the last one may be half as long: many processors work on two such at a time. Where they do, sums must be
+    eight that they need not wait for each other; more rows would not stay beside each other in the first cache.
     """
     one = (processor.lanes(np.dtype(dtype).itemsize),)
     half = (one[0] // 2,)
@@ -49,7 +49,8 @@ def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
         kinds = [4 * one, 2 * one + half, 2 * one, one, half]
     else:
         kinds = [4 * one, 2 * one, one] if processor.registers >= 32 else [2 * one, one]
-    return [Panel(kind, 6 if len(kind) > 1 else 12, masked=kind is not kinds[0]) for kind in kinds]
+    narrow = half if processor.vector == 64 else one
+    return [Panel(kind, 8 if kind == narrow else 6, masked=kind is not kinds[0]) for kind in kinds]
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: 
         with code.loop(0, whole, panel.rows) as row:
             _tile(code, words, arrays, dtype, panel.rows, panel, row, mask, finish)
         rest, done = words["rows"] - whole, code.variable(INT64, whole)
-        for rows in (r for r in (8, 4, 2, 1) if r < panel.rows):  # the binary digits of what is left
+        for rows in (4, 2, 1):  # the binary digits of what is left
             with code.when((rest & rows) != 0):
                 _tile(code, words, arrays, dtype, rows, panel, done.get(), mask, finish)
                 done.set(done.get() + rows)
