@@ -53,7 +53,7 @@ CASES = {
     "validation": lambda v: model().fit(X, X[:, 0], epochs=1, validation=0.2, verbose=v),
     "batches": lambda v: model().fit(BATCHES, epochs=1, verbose=v),
     "callback": lambda v: model().fit(X, X[:, 0], epochs=1, callbacks=[Watch()], verbose=v),
-    "fit_many": lambda v: fit_many([model(), model()], X, X[:, 0], epochs=1, verbose=v),
+    "fit_many": lambda v: fit_many([model(), model()], X, X[:, 0], epochs=1, batch_size=7, verbose=v),
     "estimator": lambda v: MLPRegressor(hidden_layer_sizes=(4,), engine="native", max_iter=1, tol=1e9, verbose=v).fit(
         X, X[:, 0]
     ),

@@ -6,7 +6,7 @@ number. Reductions have a part for each lane, which are added up in a fixed orde
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pellucid.engine.native import narrow_loop, reductions
@@ -84,6 +84,8 @@ class LoopCode:
                 narrow_loop.write(self, numbers)
             with code.when(~few):
                 self.rows(numbers)
+        elif plan.rows_are_alike:
+            self.alike_rows(numbers)
         else:
             self.rows(numbers)
         for x in plan.ends():
@@ -115,11 +117,33 @@ class LoopCode:
 
         self.code.span(self.words.first, self.words.last, self.lanes, body, self.masked)
 
+    def alike_rows(self, numbers: Numbers) -> None:
+        """Rows that give nothing by themselves: all their whole vectors first, then the rest of each.
+
+        A masked write ends where the next row begins; read soon after, the processor would wait for it. For the same
+        reason sums of the last columns stay in registers.
+        """
+        code, (only,), columns = self.code, self.plan.passes, self.words.columns
+        if not self.masked or self.lanes == 1:
+            with code.loop(self.words.first, self.words.last) as i:
+                code.span(0, columns, self.lanes, self._columns(only, numbers, {}, i), masked=False)
+            return
+        whole = columns & -self.lanes
+        with code.loop(self.words.first, self.words.last) as i:
+            code.vectors(0, whole, self.lanes, self._columns(only, numbers, {}, i))
+        with code.when(whole < columns):
+            mask = code.mask(columns - whole, self.lanes)
+            ends = [x for x in only.sums if x.number not in self.totals]
+            sums = {x.number: Accumulator(code, x.settings["kind"], x.dtype, self.lanes) for x in ends}
+            with code.loop(self.words.first, self.words.last) as i:
+                self._columns(only, numbers, sums, i)(whole, self.lanes, mask)
+            for x in ends:
+                self.root[x.number].store(whole, sums[x.number].parts(), mask)
+
     def rows(self, numbers: Numbers) -> None:
         """Row by row, with as many passes over the columns as its reductions need."""
         code, plan = self.code, self.plan
         with code.loop(self.words.first, self.words.last) as i:
-            base = i * self.words.columns
             own = dict(numbers)
             for x in self.loop.leaves:
                 if self.zone(x) == "row":
@@ -137,11 +161,14 @@ class LoopCode:
                     x.number: Accumulator(code, x.settings["kind"], x.dtype, self.lanes) for x in p.sums if along_row(x)
                 }
                 if p.sums or p.roots:
-                    self._columns(p, own, sums, i, base)
+                    code.span(0, self.words.columns, self.lanes, self._columns(p, own, sums, i), self.masked)
                 own |= {number: accumulator.total() for number, accumulator in sums.items()}
 
-    def _columns(self, p: Pass, own: Numbers, sums: dict[int, Accumulator], i: Lanes, base: Lanes) -> None:
-        code = self.code
+    def _columns(
+        self, p: Pass, own: Numbers, sums: dict[int, Accumulator], i: Lanes
+    ) -> Callable[[Lanes, int, Lanes | None], None]:
+        """What is done with a stretch of columns of row i."""
+        code, base = self.code, i * self.words.columns
 
         def body(j: Lanes, lanes: int, mask: Lanes | None) -> None:
             at = Position(
@@ -154,7 +181,7 @@ class LoopCode:
             )
             self.inner(p, dict(own), sums, at, (j, base + j), lanes, mask)
 
-        code.span(0, self.words.columns, self.lanes, body, self.masked)
+        return body
 
     def inner(
         self,

@@ -73,6 +73,7 @@ class LoopPlan:
         self.functions = [name for name in dict.fromkeys(names) if name]
         self.narrow = not self.flat and any(along_row(x) for x in loop.body)
         self.passes = self._passes()
+        self.rows_are_alike = len(self.passes) == 1 and "row" not in self.zone.values()
         self.scratch = list(dict.fromkeys(self._scratch()))
 
     # where values lie
@@ -159,7 +160,7 @@ class LoopPlan:
         """A costly value that a later pass needs again."""
         if self.zone[x.number] != "whole" or self.phase[x.number] != number:
             return False
-        if x.op != "uniform" and (x.op not in ELEMENTWISE or not ELEMENTWISE[x.op].costly):
+        if not is_costly(x):
             return False
         seen, stack = set(), [x.number]
         while stack:  # through cheap values, which are computed again
@@ -254,6 +255,11 @@ class LoopWords:
     scratch: list[Lanes]
     numbers: list[Lanes]
     functions: dict[str, Lanes]
+
+
+def is_costly(x: Value) -> bool:
+    """Better kept than computed again?"""
+    return x.op == "uniform" or (x.op in ELEMENTWISE and ELEMENTWISE[x.op].costly)
 
 
 def is_inline(x: Value) -> bool:

@@ -53,6 +53,11 @@ class Accumulator:
         value = value if mask is None else mask.select(value, self.start)
         self.wide.set(combined(self.kind, self.wide.get(), value))
 
+    def parts(self) -> Lanes:
+        """What each lane has by itself."""
+        assert self.wide is not None
+        return self.wide.get()
+
     def total(self) -> Lanes:
         if self.wide is None:
             return self.single.get()

@@ -279,29 +279,35 @@ class Code:
     def masked_span(self, last: Lanes, lanes: int, body: Callable[..., None]) -> None:
         """body(index, lanes, mask) over 0 ... last - 1, each vector with a mask: half the code, for short stretches."""
         with self.loop(0, last, lanes) as i:
-            body(i, lanes, self.positions(lanes, INT32) < (last - i).astype(INT32))
+            body(i, lanes, self.mask(last - i, lanes))
 
     def span(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
-        """body(index, lanes, mask) over first ... last - 1: whole vectors, then the rest of them.
+        """body(index, lanes, mask) over first ... last - 1: whole vectors, then the rest of them."""
+        whole = self.vectors(first, last, lanes, body)
+        if lanes > 1:
+            self.rest(whole, last, lanes, body, masked)
 
-        The rest is one vector of which some lanes count, where the processor can mask; else number by number, and the
-        mask is None.
-        """
-        if lanes == 1:
-            with self.loop(first, last) as i:
-                body(i, 1, None)
-            return
+    def vectors(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None]) -> Lanes:
+        """body(index, lanes, None) for whole vectors; where they end."""
         begin = first if isinstance(first, Lanes) else self.constant(first)
-        whole = begin + ((last - begin) & -lanes)
+        whole = begin + ((last - begin) & -lanes) if lanes > 1 else last
         with self.loop(begin, whole, lanes) as i:
             body(i, lanes, None)
+        return whole
+
+    def rest(self, whole: Lanes, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
+        """... and for less than a vector: one of which some lanes count, where the processor can mask, else number by
+        number, without a mask."""
         if not masked:
             with self.loop(whole, last) as i:
                 body(i, 1, None)
             return
         with self.when(whole < last):
-            small = last - whole
-            body(whole, lanes, self.positions(lanes, INT32) < small.astype(INT32))
+            body(whole, lanes, self.mask(last - whole, lanes))
+
+    def mask(self, count: Lanes, lanes: int) -> Lanes:
+        """The first so many lanes."""
+        return self.positions(lanes, INT32) < count.astype(INT32)
 
     def _labels(self, *words: str) -> list[str]:
         self._names += 1
