@@ -41,7 +41,8 @@ def write(dtype: str, name: str, target: Processor) -> str:
     write_turn_exactly(text, f"{name}.turn_exactly", target, dtype)
     for columns in range(1, most_narrow(panels[0].lanes[0]) + 1):
         write_narrow(text, f"{name}.narrow.{columns}", target, dtype, columns)
-        write_apart(text, f"{name}.apart.{columns}", target, dtype, columns)
+        if columns > 1:
+            write_apart(text, f"{name}.apart.{columns}", target, dtype, columns)
     code = Code(text, name, target)
     _Driver(code, dtype, panels, PRODUCT_WORDS.read(code)).write()
     code.finish(0)
