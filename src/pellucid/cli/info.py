@@ -15,7 +15,7 @@ import typer
 
 from pellucid.cli.told import print_json, told
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "pandas", "narwhals", "safetensors")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "llvmlite", "pandas", "narwhals", "safetensors")
 EXTRAS = ("matplotlib", "sympy", "optuna", "mkl", "starlette", "uvicorn", "onnx", "onnxruntime")
 
 
