@@ -1,11 +1,11 @@
-"""The picture of the training cases: how many times faster than each peer, and how near to the products alone."""
+"""The picture of the training cases: how many times faster than each peer, and how near to the limit."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from benchmarks.targets import FASTER, OVER_PRODUCTS
+from benchmarks.targets import FASTER, OVER_LIMIT
 from benchmarks.timing import Result
 
 COLOURS = {
@@ -31,7 +31,7 @@ def plot_training(results: list[Result], path: Path) -> bool:
         1, 2, figsize=(11, height), sharey=True, layout="constrained", width_ratios=(2.4, 1)
     )
     _peers(left, shown)
-    _products(right, shown)
+    _limit(right, shown)
     left.set_yticks(range(len(shown)), [result.name.replace("_", "\n") for result in shown])
     left.set_ylim(len(shown) - 0.5, -0.5)
     for ax in (left, right):
@@ -68,13 +68,13 @@ def _peers(ax: Any, results: list[Result]) -> None:
     ax.set_title("A training step: how many times faster than …", loc="left", fontsize=11)
 
 
-def _products(ax: Any, results: list[Result]) -> None:
-    found = [(i, result.ratios()["products"]) for i, result in enumerate(results) if "products" in result.ratios()]
+def _limit(ax: Any, results: list[Result]) -> None:
+    found = [(i, result.ratios()["limit"]) for i, result in enumerate(results) if "limit" in result.ratios()]
     ratios = [(1 / high, 1 / middle, 1 / low) for _, (low, middle, high) in found]
-    aims = [OVER_PRODUCTS.get(results[i].name) for i, _ in found]
+    aims = [OVER_LIMIT.get(results[i].name) for i, _ in found]
     _bars(ax, [i for i, _ in found], ratios, aims, 0.4, start=0.0, color=GREY)
     ax.set_xlim(0, 1.25 * max([high for *_, high in ratios] + [1.4]))
-    ax.set_title("… and its time over that of its\nmatrix products alone", loc="left", fontsize=11)
+    ax.set_title("… and its time over the limit:\nits products' arithmetic at the peak", loc="left", fontsize=11)
 
 
 def _bars(

@@ -1,4 +1,4 @@
-"""The matrix products of a training step alone: the same BLAS as our engine's, called from one compiled loop.
+"""The matrix products of a training step alone, split over threads as in our engine; no thread waits for another.
 
 What a step cannot do without: for each layer the forward product X W and the weights' gradient X' G, and for all
 layers but the first the rows' gradient G W'. Buffers are allocated once; nothing else is done.
@@ -6,77 +6,96 @@ layers but the first the rows' gradient G W'. Buffers are allocated once; nothin
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
 
 from benchmarks.cases import TrainCase
-from pellucid.engine.native import blas
-
-ARGUMENTS = 13
-
-
-def gemm(dtype: str, threads: int) -> int:
-    """The address of sgemm or dgemm in the library that our engine uses: Fortran's, all arguments by address."""
-    path = blas._mkl_path()
-    if path is not None and threads > 1:
-        ctypes.CDLL(path).MKL_Set_Threading_Layer(0)  # the first word counts: the engine's would make it sequential
-    chosen = blas.library()
-    return {"float32": chosen.sgemm, "float64": chosen.dgemm}[dtype]
+from benchmarks.compiled import calls
+from benchmarks.limit import threads_of
+from pellucid.engine.native import blas, cache
+from pellucid.engine.native.binding import share
+from pellucid.engine.native.builtin_kernels import GEMM
+from pellucid.engine.native.llvm.processor import processor
+from pellucid.engine.native.llvm.product import kernel
+from pellucid.engine.native.llvm.product_plan import Product, room_for, words_for
 
 
-class Step:
-    """The products of one step of a case as a table of arguments for gemm; `kept` holds what they point to."""
+class Share:
+    """What one thread does of the products of a step: entries (function, table)."""
 
-    def __init__(self, case: TrainCase) -> None:
-        rng = np.random.default_rng(0)
-        self.kept: list[Any] = []
-        self.dtype = np.dtype(case.dtype)
-        self.one, self.zero = self._address(np.ones(1, self.dtype)), self._address(np.zeros(1, self.dtype))
-        self.letters = {c: self._address(np.frombuffer(c.encode(), np.uint8).copy()) for c in "NT"}
-        n, pairs = case.batch, list(zip(case.sizes, case.sizes[1:], strict=False))
-        H, G = ([self._address(rng.standard_normal((n, d)).astype(self.dtype)) for d in case.sizes] for _ in range(2))
-        W, dW = ([self._address(rng.standard_normal(pair).astype(self.dtype)) for pair in pairs] for _ in range(2))
-        rows = [self._product("N", "N", b, n, a, W[i], b, H[i], a, H[i + 1], b) for i, (a, b) in enumerate(pairs)]
-        for i, (a, b) in reversed(list(enumerate(pairs))):
-            rows.append(self._product("N", "T", b, a, n, G[i + 1], b, H[i], a, dW[i], b))
+    def __init__(self, case: TrainCase, arrays: dict[str, list[Any]], thread: int, threads: int) -> None:
+        self.case, self.thread, self.threads = case, thread, threads
+        self.kept: list[Any] = [arrays]  # tables hold their addresses
+        H, G, W, dW = (arrays[name] for name in ("H", "G", "W", "dW"))
+        layers = range(len(W))
+        products = [(H[i], W[i], H[i + 1], False, False) for i in layers]
+        for i in reversed(layers):
+            products.append((H[i], G[i + 1], dW[i], True, False))
             if i > 0:
-                rows.append(self._product("T", "N", a, n, b, W[i], b, G[i + 1], b, G[i], a))
-        self.table = np.array(rows, np.int64)
+                products.append((G[i + 1], W[i], G[i], False, True))
+        self.entries = np.array([self._entry(*product) for product in products], np.int64)
 
-    def _address(self, array: Any) -> int:
-        self.kept.append(array)
-        return int(array.ctypes.data)
+    def _entry(self, a: Any, b: Any, c: Any, turned_a: bool, turned_b: bool) -> tuple[int, int]:
+        rows, columns = c.shape
+        first, last = share(rows, self.threads, self.thread)
+        depth = a.shape[0 if turned_a else 1]
+        product = Product(last - first, columns, depth, turned_a, turned_b, a.shape[1], b.shape[1], a.itemsize)
+        left = a.ctypes.data + first * (1 if turned_a else depth) * a.itemsize
+        places = (left, b.ctypes.data, c.ctypes.data + first * columns * c.itemsize)
+        words = self._words(product, places)
+        self.kept.append(words)
+        return self._function(), int(words.ctypes.data)
 
-    def _product(
-        self, ta: str, tb: str, m: int, n: int, k: int, A: int, lda: int, B: int, ldb: int, C: int, ldc: int
-    ) -> list[int]:
-        """C = op(A) op(B) in Fortran's order, which is the transpose of ours."""
-        m_, n_, k_, lda_, ldb_, ldc_ = (self._address(np.array([v], np.int32)) for v in (m, n, k, lda, ldb, ldc))
-        t = self.letters
-        return [t[ta], t[tb], m_, n_, k_, self.one, A, lda_, B, ldb_, self.zero, C, ldc_]
+    def _words(self, product: Product, places: tuple[int, int, int]) -> Any:
+        room = room_for(product, processor())
+        work = [np.zeros(size // 8 + 16, np.int64) for size in room]
+        self.kept += work
+        at = [-(-w.ctypes.data // 64) * 64 for w in work]
+        return np.array(words_for(product, processor(), places, (at[0], at[1], room)), np.int64)
+
+    def _function(self) -> int:
+        return cache.addresses([kernel(self.case.dtype)])[0]
 
 
-def looped(address: int) -> Callable[[Any, int], None]:
-    """A compiled loop over the table."""
-    call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * ARGUMENTS)(address)
+class LibraryShare(Share):
+    """The same by SciPy's OpenBLAS."""
 
-    @numba.njit(nogil=True)
-    def loop(t: Any, steps: int) -> None:
-        for _ in range(steps):
-            for i in range(t.shape[0]):
-                call(
-                    t[i, 0], t[i, 1], t[i, 2], t[i, 3], t[i, 4], t[i, 5], t[i, 6],
-                    t[i, 7], t[i, 8], t[i, 9], t[i, 10], t[i, 11], t[i, 12],
-                )  # fmt: skip
+    def _words(self, product: Product, places: tuple[int, int, int]) -> Any:
+        words, inside = blas.gemm_words(blas.of_scipy(), product, places)
+        table = np.array(words, np.int64)
+        for word, value in inside:
+            table[word] = table.ctypes.data + 8 * value
+        return table
 
-    return loop
+    def _function(self) -> int:
+        return cache.addresses([GEMM])[0]
+
+
+def arrays_of(case: TrainCase) -> dict[str, list[Any]]:
+    """Layers' values H, their gradients G, weights W and theirs."""
+    rng = np.random.default_rng(0)
+    pairs = list(zip(case.sizes, case.sizes[1:], strict=False))
+    shapes = {"H": [(case.batch, d) for d in case.sizes], "G": [(case.batch, d) for d in case.sizes]}
+    shapes |= {"W": pairs, "dW": pairs}
+    return {name: [rng.standard_normal(s).astype(case.dtype) for s in sizes] for name, sizes in shapes.items()}
+
+
+def run(case: TrainCase, kind: type[Share], threads: int) -> Callable[[int], None]:
+    """n epochs' worth of products."""
+    arrays = arrays_of(case)
+    parts = [kind(case, arrays, thread, threads) for thread in range(threads)]
+
+    def work(n: int) -> None:
+        with ThreadPoolExecutor(threads) as pool:
+            times = n * case.batches
+            for future in [pool.submit(calls(), p.entries.ctypes.data, len(p.entries), times) for p in parts]:
+                future.result()
+
+    return work
 
 
 def train(case: TrainCase, X: Any, y: Any, threads: int) -> Callable[[int], None]:
-    """n epochs' worth of products. The number of threads is set by the process's environment."""
-    step, loop = Step(case), looped(gemm(case.dtype, threads))
-    return lambda n: loop(step.table, n * case.batches)
+    return run(case, Share, threads_of(case, threads))

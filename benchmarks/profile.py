@@ -16,8 +16,10 @@ from benchmarks.cases import CASES, THREADS, TrainCase, data
 from benchmarks.contestants import OURS
 from benchmarks.contestants.ours import model
 from benchmarks.figures import Figure
-from pellucid.engine.native import cache, fixed
-from pellucid.engine.native.run import WORDS, execute
+from pellucid.engine.native import cache
+from pellucid.engine.native.llvm.product import kernel
+from pellucid.engine.native.run import execute
+from pellucid.engine.native.run_loop import BARRIER, CHECK, Job
 from pellucid.engine.native.stepper import FLUSH, Stepper
 from pellucid.train.loop import native_steps
 
@@ -32,11 +34,11 @@ def profile(case: TrainCase, seconds: float) -> Iterator[Figure]:
     X, y = data(case)
     trained = model(case, THREADS)
     step = _stepper(lambda: trained.fit(X, y, epochs=1, batch_size=case.batch, verbose=False))
-    gemm, barrier, check = cache.addresses([fixed.GEMM, fixed.BARRIER, fixed.CHECK])
+    product, barrier, check = cache.addresses([kernel(case.dtype), BARRIER, CHECK])
     parts: dict[str, Callable[[int], bool]] = {
         "the whole step, without gathering": lambda f: f != check,  # numbers grow without new data; only time matters
-        "products and barriers": lambda f: f in (gemm, barrier),
-        "loops and barriers": lambda f: f not in (gemm, check),
+        "products and barriers": lambda f: f in (product, barrier),
+        "loops and barriers": lambda f: f not in (product, check),
     }
     for what, chosen in parts.items():
         yield Figure(f"{case.name}: {what}", OURS, 1e6 * _time(step, chosen, seconds), "µs")
@@ -65,14 +67,13 @@ def _time(step: Stepper, chosen: Callable[[int], bool], seconds: float) -> float
     for thread in range(step.threads):
         entries = step.entries(thread)
         entries = np.ascontiguousarray(entries[[chosen(int(f)) for f in entries[:, 0]]])
-        words = np.zeros(WORDS, np.int64)
-        words[2], words[3], words[4], words[22], words[23] = -1, entries.ctypes.data, len(entries), FLUSH, 1 << 40
-        jobs.append(words)
+        count = len(entries)
+        jobs.append(Job(entries=entries.ctypes.data, entry_count=count, float_mode=FLUSH, short=-1, per_epoch=1 << 40))
         kept.append(entries)
 
     def run(times: int) -> float:
-        for words in jobs:
-            words[1] = times
+        for job in jobs:
+            job.last = times
         begin = time.perf_counter()
         execute(jobs)
         return (time.perf_counter() - begin) / times

@@ -47,9 +47,10 @@ def rows(entry: Entry) -> Iterator[tuple[str, ...]]:
         value, shown = micro / 1e6, ""
         if who in ratios:
             low, value, high = ratios[who]
-            if who.startswith("products"):  # the other way round: what we need beyond them
+            beyond = who.startswith(("limit", "products"))  # the other way round: what we need beyond them
+            if beyond:
                 low, value, high = 1 / high, 1 / value, 1 / low
-            shown = f"{number(value)} ({number(low)} to {number(high)})" + " of theirs" * who.startswith("products")
+            shown = f"{number(value)} ({number(low)} to {number(high)})" + " of theirs" * beyond
         judged = who in ratios or who == OURS
         verdict = targets.word(targets.met(entry.name, who, value)) if judged else ""
         yield entry.name, who, f"{duration(micro)}{note}", shown, targets.aim(entry.name, who), verdict

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 FASTER: dict[str, dict[str, float]] = {
-    "tiny": {"PyTorch": 35, "JAX": 4, "scikit-learn": 30},
-    "small": {"PyTorch": 6, "JAX": 3.5, "scikit-learn": 10},
-    "mid": {"PyTorch": 1.7, "JAX": 1.6, "scikit-learn": 4},
-    "mnist": {"PyTorch": 1.15, "JAX": 1.15, "scikit-learn": 3.2},
-    "big": {"PyTorch": 1.02, "JAX": 1.05, "scikit-learn": 2.4},
-    "mid_regularised": {"PyTorch": 2, "JAX": 1.3},
+    "tiny": {"PyTorch": 80, "JAX": 4, "scikit-learn": 50},
+    "small": {"PyTorch": 10, "JAX": 3.2, "scikit-learn": 10},
+    "mid": {"PyTorch": 2.1, "JAX": 1.65, "scikit-learn": 3.2},
+    "mnist": {"PyTorch": 1.6, "JAX": 1.3, "scikit-learn": 2.9},
+    "big": {"PyTorch": 1.2, "JAX": 1.1, "scikit-learn": 2},
+    "mid_regularised": {"PyTorch": 3.5, "JAX": 2.2},
     "predict small, 1 row": {"ONNX Runtime": 1},
     "predict mid, 1 row": {"ONNX Runtime": 1},
     "50 models, 20 epochs each": {"scikit-learn": 20},
@@ -19,8 +19,15 @@ FASTER: dict[str, dict[str, float]] = {
 }
 """How many times faster than a peer, at least."""
 
-OVER_PRODUCTS: dict[str, float] = {"small": 1.3, "mid": 1.25, "mnist": 1.2, "big": 1.2}
-"""Our whole step over the time of its matrix products alone, at most."""
+OVER_LIMIT: dict[str, float] = {
+    "tiny": 1.8,
+    "small": 1.5,
+    "mid": 1.15,
+    "mnist": 1.15,
+    "big": 1.15,
+    "mid_regularised": 1.4,
+}
+"""Our whole step over its limit, at most: its products' arithmetic at what the processors can do at best."""
 
 SECONDS: dict[str, float] = {"first fit, warm cache": 0.3, "import": 0.5}
 """Our own time, at most."""
@@ -37,8 +44,8 @@ AT_MOST: dict[str, dict[str, float]] = {
 
 def aim(case: str, who: str) -> str:
     """A target in words, or nothing."""
-    if who == "products":
-        return f"≤ {OVER_PRODUCTS[case]:g}" if case in OVER_PRODUCTS else ""
+    if who == "limit":
+        return f"≤ {OVER_LIMIT[case]:g}" if case in OVER_LIMIT else ""
     if who == "pellucid":
         return f"≤ {SECONDS[case]:g} s" if case in SECONDS else ""
     if who in AT_MOST.get(case, {}):
@@ -47,9 +54,9 @@ def aim(case: str, who: str) -> str:
 
 
 def met(case: str, who: str, value: float) -> bool | None:
-    """Is it reached? `value` is a peer's time over ours; ours over the products'; or, for us, seconds."""
-    if who == "products":
-        return value <= OVER_PRODUCTS[case] if case in OVER_PRODUCTS else None
+    """Is it reached? `value` is a peer's time over ours; ours over the limit; or, for us, seconds."""
+    if who == "limit":
+        return value <= OVER_LIMIT[case] if case in OVER_LIMIT else None
     if who == "pellucid":
         return value <= SECONDS[case] if case in SECONDS else None
     if who in AT_MOST.get(case, {}):

@@ -9,7 +9,7 @@ from benchmarks.contestants import OURS
 from benchmarks.crew import Crew, race
 from benchmarks.timing import Result
 
-PEERS = (OURS, "PyTorch", "JAX", "scikit-learn", "products", "products, batch split")
+PEERS = (OURS, "PyTorch", "JAX", "scikit-learn", "limit", "products", "products, OpenBLAS")
 
 
 def measure_training(crew: Crew, names: list[str], quick: bool = False) -> Iterator[Result]:

@@ -22,7 +22,7 @@ warnings are errors in the tests."""
 CASES: dict[str, tuple[str, ...]] = {
     "numpy": ("graph/test_primitives.py", "graph/test_numpy_api.py", "engine/test_numpy.py"),
     "scipy": ("graph/test_primitives.py", "estimators/test_parity.py"),  # special functions, L-BFGS
-    "numba": ("engine/native/test_program.py", "engine/native/test_cache.py", "train/test_native.py"),
+    "llvmlite": ("engine/native/test_program.py", "engine/native/test_cache.py", "train/test_native.py"),
     "rich": ("train/test_progress.py", "test_package.py"),
     "safetensors": ("train/test_files.py", "train/test_config.py"),
     "scikit-learn": (

@@ -36,7 +36,8 @@ CONTESTANTS = {
         Contestant("JAX", "benchmarks.contestants.xla"),
         Contestant("scikit-learn", "benchmarks.contestants.sklearn_mlp"),
         Contestant("ONNX Runtime", "benchmarks.contestants.onnx_runtime"),
+        Contestant("limit", "benchmarks.limit", threads=(THREADS,)),
         Contestant("products", "benchmarks.products", threads=(THREADS,)),
-        Contestant("products, batch split", "benchmarks.products_split", threads=(THREADS,)),
+        Contestant("products, OpenBLAS", "benchmarks.products_openblas", threads=(THREADS,)),
     )
 }

@@ -17,16 +17,19 @@ BATCHES = [(X[:20], X[:20, 0]), (X[20:], X[20:, 0])]
 
 @pytest.fixture
 def heard(monkeypatch, capsys):
-    """Was anything said while a function ran, if every use of a kernel took long?"""
+    """Was anything said while a function ran, if every use of a kernel took long, in a terminal?"""
     real = cache.addresses
 
-    def addresses(sources):
+    def addresses(kernels):
         announcement._told = False
-        announcement.announce(100, None)
-        return real(sources)
+        with announcement.compiling(1, None) as one_more:
+            one_more()
+        return real(kernels)
 
     monkeypatch.setattr(cache, "addresses", addresses)
     monkeypatch.setattr(announcement, "_told", False)
+    monkeypatch.setattr(announcement, "LONG", 0.0)
+    monkeypatch.setattr(announcement, "is_terminal", lambda: True)
     capsys.readouterr()
 
     def said(work):
@@ -50,7 +53,7 @@ CASES = {
     "validation": lambda v: model().fit(X, X[:, 0], epochs=1, validation=0.2, verbose=v),
     "batches": lambda v: model().fit(BATCHES, epochs=1, verbose=v),
     "callback": lambda v: model().fit(X, X[:, 0], epochs=1, callbacks=[Watch()], verbose=v),
-    "fit_many": lambda v: fit_many([model(), model()], X, X[:, 0], epochs=1, verbose=v),
+    "fit_many": lambda v: fit_many([model(), model()], X, X[:, 0], epochs=1, batch_size=7, verbose=v),
     "estimator": lambda v: MLPRegressor(hidden_layer_sizes=(4,), engine="native", max_iter=1, tol=1e9, verbose=v).fit(
         X, X[:, 0]
     ),

@@ -33,19 +33,6 @@ def test_no_more_threads_than_asked_for():
     assert len(set(names)) == 1
 
 
-def test_each_thread_has_a_lane_of_its_own():
-    from pellucid.engine.native.blas import LANE
-
-    both = threading.Barrier(2, timeout=30)
-
-    def lane():
-        both.wait()
-        return LANE.get()
-
-    assert sorted(side_by_side([lane, lane], threads=2)) == [0, 1]
-    assert LANE.get() == 0
-
-
 def test_an_error_waits_for_the_others_and_is_named():
     done = []
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from pellucid.cli.failures import one_line_errors
 from pellucid.cli.screen import Debug, Json, Quiet, Screen
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "pandas", "polars", "narwhals", "safetensors")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "llvmlite", "pandas", "polars", "narwhals", "safetensors")
 EXTRAS = ("matplotlib", "sympy", "optuna", "mkl", "starlette", "uvicorn", "onnx", "onnxruntime", "pyarrow")
 
 
@@ -65,6 +65,7 @@ def collect() -> dict[str, Any]:
     from pellucid.engine.native.loader import processor_name
     from pellucid.engine.native.processors import default_threads, usable
 
+    used = library()
     folder = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(kernel_folder()).items()}
     return {
         "pellucid": __version__,
@@ -77,7 +78,7 @@ def collect() -> dict[str, Any]:
         "compiled_for": processor_name(),
         "processors": usable(),
         "threads": default_threads(),
-        "products": library().name,
+        "products": "our own" if used is None else used.name,
         "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith("PELLUCID_")},
         "kernels": folder,
     }
@@ -99,8 +100,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "kernels", "cannot be kept: set PELLUCID_CACHE_DIR to an absolute path of a folder of your own"
         return
     yield "kernels", f"{kernels['kernels']} for this version, {_bytes(kernels['size'])}, in {kernels['present']}"
-    older, libraries = _bytes(kernels["older"]), _bytes(kernels["libraries"])
-    yield "", f"of other versions {older}; copies of the library for products {libraries}"
+    yield "", f"of other versions {_bytes(kernels['older'])}"
     yield "", "to empty: pellucid info --empty-cache; to compile the usual ones: pellucid warmup"
 
 

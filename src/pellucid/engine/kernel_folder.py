@@ -13,6 +13,7 @@ from pellucid.engine.native import cache
 
 VERSIONS = re.compile("[0-9a-f]{16}")
 LIBRARIES = "blas"
+"""Where earlier versions kept copies of the library for matrix products."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,7 @@ class KernelFolder:
     size : int
         their bytes
     older : int
-        bytes of kernels of other versions or processors
-    libraries : int
-        bytes of copies of the library for matrix products, one for each thread
+        bytes of what other versions or processors have kept
     """
 
     path: Path | None
@@ -40,7 +39,6 @@ class KernelFolder:
     kernels: int = 0
     size: int = 0
     older: int = 0
-    libraries: int = 0
 
 
 def kernel_folder() -> KernelFolder:
@@ -55,13 +53,12 @@ def kernel_folder() -> KernelFolder:
         present,
         kernels=sum(1 for _ in present.glob("k*.o")) if present.is_dir() else 0,
         size=sizes.get(present, 0),
-        older=sum(size for part, size in sizes.items() if part != present and part.name != LIBRARIES),
-        libraries=sizes.get(path / LIBRARIES, 0),
+        older=sum(size for part, size in sizes.items() if part != present),
     )
 
 
 def empty() -> int:
-    """Delete all kernels and copies of libraries; they are made again when they are needed. How many bytes it freed.
+    """Delete all kernels; they are compiled again when they are needed. How many bytes it freed.
 
     Processes that run have what they use in memory, and go on.
     """

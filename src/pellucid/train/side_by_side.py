@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,21 +35,18 @@ def side_by_side(
 ) -> list[T]:
     """Call functions that know nothing of each other, one on each thread, and return what they return, in order.
 
-    Each thread has a matrix library of its own, so that they do not wait for each other. Ctrl-C ends all trainings
-    among the works, and is raised. An error is raised when the others have finished; a note names the `what` it came
-    from. `threads` is None for all processors; `verbose` shows a progress bar.
+    Ctrl-C ends all trainings among the works, and is raised. An error is raised when the others have finished; a note
+    names the `what` it came from. `threads` is None for all processors; `verbose` shows a progress bar.
 
     >>> side_by_side([lambda: 1, lambda: "two"], threads=2)
     [1, 'two']
     """
     or_none(WHOLE, WHOLE.words).check("threads", threads)
     count, above, halt = len(works), HALT.get(), threading.Event()
-    lanes, free = range(min(threads or default_threads(), count) or 1), SimpleQueue[int]()
-    for lane in lanes:
-        free.put(lane)
-    with ThreadPoolExecutor(len(lanes), thread_name_prefix="pellucid") as pool, bar("training", verbose) as draw:
+    workers = min(threads or default_threads(), count) or 1
+    with ThreadPoolExecutor(workers, thread_name_prefix="pellucid") as pool, bar("training", verbose) as draw:
         try:
-            futures = [pool.submit(contextvars.copy_context().run, _in_lane, work, free, halt) for work in works]
+            futures = [pool.submit(contextvars.copy_context().run, _halted_by, halt, work) for work in works]
             while unfinished := wait(futures, timeout=0.1).not_done:  # a wait without end would not hear Ctrl-C
                 if above is not None and above.is_set():
                     halt.set()
@@ -69,17 +65,10 @@ def side_by_side(
     return [future.result() for future in futures]
 
 
-def _in_lane(work: Callable[[], T], free: SimpleQueue[int], halt: threading.Event) -> T:
-    """What a work returns. It has a matrix library for itself, its lane, and `halt` ends its trainings."""
-    from pellucid.engine.native.blas import LANE
-
+def _halted_by(halt: threading.Event, work: Callable[[], T]) -> T:
+    """What a work returns; `halt` ends its trainings."""
     HALT.set(halt)
-    lane = free.get()
-    LANE.set(lane)
-    try:
-        return work()
-    finally:
-        free.put(lane)
+    return work()
 
 
 def fit_many(

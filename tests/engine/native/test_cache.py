@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from pellucid import Model, nn, optim
-from pellucid.engine.native import cache
+from pellucid.engine.native import cache, loader
+from pellucid.engine.native.llvm.processor import executable, processor
+from tests.kernels import plus
 from tests.processes import environment
 
 rng = np.random.default_rng(0)
@@ -52,8 +55,10 @@ model = Model(nn.mlp((7, 6), 3), "cross_entropy", optim.Adam(0.01), engine="nati
 model.fit(X, y, epochs=2, batch_size=16, validation=(X, y), verbose={verbose})
 model.predict(X)
 model.fit([(X[:20], y[:20]), (X[20:], y[20:])], epochs=1, verbose={verbose})
-from pellucid.engine.native import cache
-print(cache.compilations, "numba" in sys.modules, sum(float(np.sum(w)) for w in model.params.values()))
+from pellucid.engine.native import cache, loader
+from pellucid.engine.native.llvm.processor import executable, processor
+from tests.kernels import plus
+print(cache.compilations, sum(float(np.sum(w)) for w in model.params.values()))
 """
 
 
@@ -70,8 +75,8 @@ def in_process(folder, verbose=False):
 def result(process):
     out, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
-    count, numba, total = out.splitlines()[-1].split()
-    return int(count), numba == "True", float(total), errors
+    count, total = out.splitlines()[-1].split()
+    return int(count), float(total), errors
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +90,7 @@ def filled(tmp_path_factory):
 def test_two_processes_fill_an_empty_folder_at_once(filled):
     folder, found = filled
     assert all(count > 0 for count, *_ in found)
-    assert found[0][2] == found[1][2]
+    assert found[0][1] == found[1][1]
     assert not list(folder.rglob(".part-*"))
 
 
@@ -94,10 +99,10 @@ def test_nothing_is_said_unless_the_user_wants_to_hear_of_it(filled):
     assert not any("compiling" in errors for *_, errors in filled[1])
 
 
-def test_a_warm_start_compiles_nothing_and_never_imports_numba(filled):
+def test_a_warm_start_compiles_nothing(filled):
     folder, found = filled
-    count, numba, total, errors = result(in_process(folder))
-    assert (count, numba, total) == (0, False, found[0][2])
+    count, total, errors = result(in_process(folder))
+    assert (count, total) == (0, found[0][1])
     assert "compiling" not in errors
 
 
@@ -106,33 +111,35 @@ def test_broken_files_are_compiled_again(filled):
     victims = sorted(folder.rglob("*.o"))
     victims[0].write_bytes(victims[0].read_bytes()[:-10])
     victims[1].write_bytes(b"")
-    assert result(in_process(folder))[:3] == (2, True, found[0][2])
+    assert result(in_process(folder))[:2] == (2, found[0][1])
     assert result(in_process(folder))[0] == 0  # and mended
 
 
-def test_without_a_folder_kernels_live_in_memory_and_the_user_is_told(tmp_path, filled):
+def test_without_a_folder_kernels_live_in_memory(tmp_path, filled):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    count, _, total, errors = result(in_process(blocked / "below", verbose="'lines'"))
+    count, total, errors = result(in_process(blocked / "below", verbose="'lines'"))
     assert count > 0
-    assert total == filled[1][0][2]
-    assert errors.count("compiling") == 1  # one message for all of them
+    assert total == filled[1][0][1]
+    assert "compiling" not in errors  # which is for terminals
     assert blocked.read_text() == "not a folder"
 
 
 def test_the_folder_is_named_after_all_that_shapes_the_code(monkeypatch, tmp_path):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    here = cache.directory()
+    here, compiler = cache.directory(), loader.compiler
     assert here.parent == tmp_path
-    monkeypatch.setattr(cache, "version", lambda name: "another")
-    cache._signature.cache_clear()
+    monkeypatch.setattr(loader, "compiler", lambda: "another")
+    cache._signature_for.cache_clear()
     assert cache.directory() != here
-    cache._signature.cache_clear()
+    monkeypatch.setattr(loader, "compiler", compiler)
+    cache._signature_for.cache_clear()
+    assert cache.directory() == here
+    for name in executable():
+        monkeypatch.setenv("PELLUCID_PROCESSOR", name)
+        assert cache.directory() != here
     monkeypatch.delenv("PELLUCID_CACHE_DIR")
-    monkeypatch.setattr(cache, "version", lambda name: "another")
     assert "pellucid" in str(cache.directory())
-    monkeypatch.undo()
-    cache._signature.cache_clear()
 
 
 def test_code_that_needs_what_is_not_there_is_compiled_again(monkeypatch, tmp_path):
@@ -140,33 +147,53 @@ def test_code_that_needs_what_is_not_there_is_compiled_again(monkeypatch, tmp_pa
     from pellucid.engine.native.loader import Code
 
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    source = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0)\n"
-    name = cache.key_of(source)
+    kernel = plus(61)
+    name = cache.key_of(kernel)
     for code in (Code(("pellucid_no_such_function",), b""), Code((), b"no code"), Code((), b"")):
-        cache._addresses.pop(source, None)
-        cache._store(source, name, code)
-        assert compiled_by(lambda: cache.addresses([source])) == 1
+        cache._addresses.pop((kernel.key, processor()), None)
+        cache._store("", name, code)
+        assert compiled_by(lambda: cache.addresses([kernel])) == 1
         assert cache._stored(name) not in (None, code)  # and mended
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
 @pytest.mark.parametrize(
-    ("kernels", "loaded", "quiet", "lines"),
-    [(1, False, False, 1), (20, True, False, 1), (1, True, False, 0), (20, False, True, 0)],
-    ids=["the compiler must be loaded", "many kernels", "it takes no time", "not asked for"],
+    ("long", "terminal", "quiet", "setting", "lines"),
+    [
+        (0, True, False, "", 1),
+        (60, True, False, "", 0),
+        (0, False, False, "", 0),
+        (0, True, True, "", 0),
+        (0, True, False, "1", 0),
+    ],
+    ids=["a bar", "it takes no time", "a pipe", "not asked for", "PELLUCID_QUIET"],
 )
-def test_one_message_before_a_long_compilation(monkeypatch, capsys, kernels, loaded, quiet, lines):
+def test_one_bar_while_compiling_takes_long(monkeypatch, long, terminal, quiet, setting, lines):
     from pellucid.engine.native import announcement
+
+    def compile_three(folder):
+        with announcement.compiling(3, folder) as one_more:
+            for _ in range(3):
+                one_more()
 
     def work():
         for _ in range(3):
             with cache.silent(quiet):
-                announcement.announce(kernels, Path("folder"))
+                compile_three(Path("folder"))
                 with cache.silent(not quiet):  # what the user called decides
-                    announcement.announce(kernels, None)
+                    compile_three(None)
 
+    screen = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(announcement, "_told", False)
-    monkeypatch.setattr(sys, "modules", {"numba": None} if loaded else {})
+    monkeypatch.setattr(announcement, "LONG", long)
+    monkeypatch.setenv("PELLUCID_QUIET", setting)
     contextvars.Context().run(work)  # the tests themselves are silent
-    errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == lines
-    assert all("compiling" in line and "folder" in line for line in errors)
+    said = screen.getvalue().splitlines()
+    assert sum(bool(line) for line in said) == 3 * lines  # drawn again for each kernel, once in the process
+    assert screen.getvalue().count("\n") == lines
+    assert all("compiling" in line and "folder" in line for line in said if line)

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 SCRIPT = """
 import os, sys, warnings
 
@@ -47,22 +45,13 @@ print(len(told), told[0].category.__name__, told[0].message)
 """
 
 
-@pytest.mark.parametrize(
-    ("blocked", "setting", "reason"),
-    [
-        ((), {"NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT"),
-        (("numba",), {}, "No module named 'numba'"),
-        (("numba", "llvmlite"), {}, "No module named 'llvmlite'"),
-    ],
-    ids=["switched off", "no Numba", "no llvmlite"],
-)
-def test_numpy_computes_where_nothing_can_be_compiled(tmp_path, blocked, setting, reason):
-    environment = {**os.environ, "PELLUCID_CACHE_DIR": str(tmp_path), **setting}
-    script = SCRIPT.format(blocked=blocked)
+def test_numpy_computes_where_nothing_can_be_compiled(tmp_path):
+    environment = {**os.environ, "PELLUCID_CACHE_DIR": str(tmp_path)}
+    script = SCRIPT.format(blocked=("llvmlite",))
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 FallbackWarning"), done.stdout
-    assert reason in done.stdout
+    assert "No module named 'llvmlite'" in done.stdout
     assert "NumPy" in done.stdout
     assert not done.stderr  # nothing is announced that will not happen
 
@@ -93,33 +82,3 @@ def test_without_a_home_directory_nothing_fails(tmp_path):
     assert done.stdout.startswith("1 [3.0, 2.0]"), done.stdout
     assert "PELLUCID_CACHE_DIR" in done.stdout
     assert not list(tmp_path.iterdir())
-
-
-LINE = """
-import numpy as np
-from pellucid import Model, nn, optim
-from pellucid.engine.native import cache
-
-X = np.arange(20.0).reshape(10, 2) / 20
-model = Model(nn.mlp((), 1), optimizer=optim.SGD(0.1), engine="native", dtype="float64")
-model.fit(X, X[:, 0], epochs=5, batch_size=4, verbose=False)
-print(float(np.sum(model.params["output.weight"])).hex(), cache.compilations > 0)
-"""
-
-
-def test_settings_of_numba_do_not_spoil_the_folder(tmp_path):
-    """Unoptimised code needs Numba in memory: a later process without it must not run that code."""
-
-    def run(**setting):
-        environment = {**os.environ, "PELLUCID_CACHE_DIR": str(tmp_path), **setting}
-        arguments = [sys.executable, "-c", LINE]
-        done = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, (setting, done.stderr)
-        return done.stdout.split()
-
-    result, compiled = run(NUMBA_OPT="0")
-    assert compiled == "True"
-    assert run(NUMBA_OPT="0")[0] == result
-    assert run()[0] == result
-    assert run() == [result, "False"]
-    assert run(NUMBA_NUM_THREADS="1") == [result, "False"]  # which does not shape the code

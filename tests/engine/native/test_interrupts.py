@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from pellucid import Model, nn, optim
-from pellucid.engine.native import cache, door, loader
+from pellucid.engine.native import cache, loader
+from tests.kernels import plus
+from tests.processes import ROOT
 
-SOURCE = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0) + 51\n"
+KERNEL = plus(51)
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +56,11 @@ def fail(*args):
 @pytest.mark.parametrize("after", [None, fail], ids=["compiled", "failed"])
 def test_an_interrupt_in_a_finalizer_is_not_lost(monkeypatch, tmp_path, after):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    interrupted(monkeypatch, door, "machine_code", after)
+    interrupted(monkeypatch, cache, "machine_code", after)
     with pytest.raises(KeyboardInterrupt):
-        cache.addresses([SOURCE])
+        cache.addresses([KERNEL])
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert cache.addresses([SOURCE])[0]
+    assert cache.addresses([KERNEL])[0]
     assert not list(tmp_path.rglob(".part-*"))
 
 
@@ -81,37 +83,33 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the
 
 from pellucid.engine.native import cache
 
-HEAD = "from pellucid.engine.native.kernel_parts import word, f64, load_f64, store_f64\\n\\n\\ndef kernel(a):\\n"
-BODY = "    for i in range(word(a, 0)):\\n        store_f64(word(a, 1), i, load_f64(word(a, 1), i, 0) * f64({}), 0)\\n"
-
-def source(number):
-    return HEAD + BODY.format(number) + "    return 0\\n"
+from tests.kernels import plus
 
 def heard(number, delay):
     '''Is Ctrl-C after so many seconds heard while a kernel is compiled, or after it?'''
     press = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
     try:
         press.start()
-        cache.addresses([source(number)])
+        cache.addresses([plus(number)])
         press.join()
         time.sleep(5)
     except KeyboardInterrupt:
         return True
     return False
 
-cache.addresses([source(0)])  # the compiler is loaded
+cache.addresses([plus(0)])  # the compiler is loaded
 begin = time.monotonic()
-cache.addresses([source(1)])
+cache.addresses([plus(1)])
 length = time.monotonic() - begin
 moments = 40
 print(all([heard(2 + k, length * k / (moments - 5)) for k in range(moments)]))
-print(all(cache.addresses([source(k) for k in range(2 + moments)])))
+print(all(cache.addresses([plus(k) for k in range(2 + moments)])))
 print(list(pathlib.Path(os.environ["PELLUCID_CACHE_DIR"]).rglob(".part-*")))
 """
 
 
 def test_whenever_it_is_pressed(monkeypatch, tmp_path):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", MANY], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.stdout.splitlines() == ["True", "True", "[]"], done.stderr
     assert "ignored" not in done.stderr

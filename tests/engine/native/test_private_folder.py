@@ -14,20 +14,22 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.engine.native import blas, cache
+from pellucid.engine.native import cache
+from pellucid.engine.native.llvm.processor import processor
+from tests.kernels import plus
+from tests.processes import ROOT
 
-SOURCE = "from pellucid.engine.native.kernel_parts import word\n\n\ndef kernel(a):\n    return word(a, 0) + 41\n"
-OTHER = SOURCE.replace("41", "42")
+KERNEL, OTHER = plus(41), plus(42)
 STRANGER = 54321
 
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 
 
-def result(source):
+def result(kernel):
     """(what the kernel returns for 1, how many were compiled for it), as in a new process"""
     before = cache.compilations
-    cache._addresses.pop(source, None)
-    (address,) = cache.addresses([source])
+    cache._addresses.pop((kernel.key, processor()), None)
+    (address,) = cache.addresses([kernel])
     assert address
     one = ctypes.c_int64(1)
     return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)(ctypes.addressof(one)), cache.compilations - before
@@ -38,8 +40,8 @@ def root(tmp_path, monkeypatch):
     """A folder with one kernel in it."""
     folder = tmp_path / "parent" / "kernels"
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(folder))
-    assert result(SOURCE) == (42, 1)
-    assert result(SOURCE) == (42, 0)  # stored
+    assert result(KERNEL) == (42, 1)
+    assert result(KERNEL) == (42, 0)  # stored
     return folder
 
 
@@ -59,7 +61,7 @@ def refused(root, match):
     """Kernels are compiled, not loaded, and that is said once; nothing is written any more."""
     files = sorted(root.rglob("*"))
     with pytest.warns(UserWarning, match=match) as told:
-        results = [result(source) for source in (SOURCE, OTHER, SOURCE)]
+        results = [result(kernel) for kernel in (KERNEL, OTHER, KERNEL)]
     assert results == [(42, 1), (43, 1), (42, 1)]
     assert len(told) == 1
     assert "PELLUCID_CACHE_DIR" in str(told[0].message) or "remove it" in str(told[0].message)
@@ -110,18 +112,18 @@ def test_the_folder_itself_may_lie_behind_a_link_of_the_user(root, tmp_path, mon
     (tmp_path / "one").symlink_to("parent")
     (tmp_path / "two").symlink_to(tmp_path / "parent" / ".." / "one")
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "two" / "kernels"))
-    assert result(SOURCE) == (42, 0)
+    assert result(KERNEL) == (42, 0)
 
 
 def test_links_that_lead_nowhere_end(root, tmp_path, monkeypatch):
     (tmp_path / "round").symlink_to("round")
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "round"))
-    assert result(SOURCE) == (42, 1)
+    assert result(KERNEL) == (42, 1)
 
 
 def test_a_folder_of_all_users_may_lie_above_if_they_cannot_touch_each_others_entries(root):
     root.parent.chmod(0o1777)
-    assert result(SOURCE) == (42, 0)
+    assert result(KERNEL) == (42, 0)
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o002, 0o077])
@@ -129,13 +131,11 @@ def test_what_is_made_is_the_users_alone_whatever_the_umask(tmp_path, monkeypatc
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "new" / "kernels"))
     before = os.umask(mask)
     try:
-        result(SOURCE)
-        blas._copied(1)
+        result(KERNEL)
     finally:
         os.umask(before)
     paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
     assert any(p.suffix == ".o" for p in paths)
-    assert any("blas" in p.parent.name for p in paths)
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
@@ -163,57 +163,24 @@ def test_without_a_home_directory_kernels_live_in_memory(tmp_path, monkeypatch, 
     assert not list(tmp_path.iterdir())
 
 
-# copies of the matrix library
-
-
-def test_a_damaged_copy_of_the_library_is_replaced(tmp_path, monkeypatch):
-    monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    path = blas._copied(1)
-    whole = path.read_bytes()
-    assert whole == blas._file().read_bytes()
-    with open(path, "r+b") as file:  # of the same length
-        file.seek(len(whole) // 3)
-        file.write(bytes(len(whole) // 3))
-    code = "from pellucid.engine.native import blas; print(blas.instance(1) != blas.library())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-    assert path.read_bytes() == whole
-
-
-@pytest.mark.parametrize("trouble", ["mode", "link"])
-def test_a_copy_that_others_could_have_written_is_not_loaded(tmp_path, monkeypatch, trouble):
-    monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path / "kernels"))
-    path = blas._copied(2)
-    if trouble == "mode":
-        path.chmod(0o666)
-    else:
-        path.rename(tmp_path / "elsewhere")
-        path.symlink_to(tmp_path / "elsewhere")
-    blas._copy.cache_clear()
-    with pytest.warns(UserWarning, match=str(path)):
-        assert blas._copy(2) == blas.library()
-    blas._copy.cache_clear()
-
-
 # files that are not whole
 
 
 def test_leftovers_of_killed_processes_are_swept(tmp_path, monkeypatch):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
-    result(SOURCE)
-    blas._copied(1)
+    result(KERNEL)
     code = """
 import os, signal
-from pellucid.engine.native import blas, cache
+from pellucid.engine.native import cache
+from tests.kernels import plus
 os.replace = os.rename = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL)
-{}
+cache.addresses([plus(42)])
 """
-    for work in (f"cache.addresses([{OTHER!r}])", "blas._copied(2)"):
-        killed = subprocess.run([sys.executable, "-c", code.format(work)], timeout=120)
-        assert killed.returncode == -9
-    assert len(list(tmp_path.rglob(".part-*"))) == 2
-    again = f"from pellucid.engine.native import blas, cache; cache.addresses([{SOURCE!r}]); blas._copied(1)"
-    subprocess.run([sys.executable, "-c", again], check=True, timeout=120)
+    killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=120)
+    assert killed.returncode == -9
+    assert len(list(tmp_path.rglob(".part-*"))) == 1
+    again = "from tests.kernels import plus; from pellucid.engine.native import cache; cache.addresses([plus(41)])"
+    subprocess.run([sys.executable, "-c", again], cwd=ROOT, check=True, timeout=120)
     assert not list(tmp_path.rglob(".part-*"))
 
 
@@ -243,10 +210,10 @@ def test_a_file_that_is_being_written_is_no_leftover(tmp_path, monkeypatch):
 
 def test_the_code_of_another_kernel_is_not_taken_for_it(root):
     result(OTHER)
-    mine, other = (inside(root) / f"{cache.key_of(source)}.o" for source in (SOURCE, OTHER))
+    mine, other = (inside(root) / f"{cache.key_of(kernel)}.o" for kernel in (KERNEL, OTHER))
     mine.write_bytes(other.read_bytes())
-    assert result(SOURCE) == (42, 1)
-    assert result(SOURCE) == (42, 0)  # mended
+    assert result(KERNEL) == (42, 1)
+    assert result(KERNEL) == (42, 0)  # mended
 
 
 @as_root
@@ -255,12 +222,12 @@ def test_what_root_has_filled_may_be_read_by_others(monkeypatch):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
         monkeypatch.setenv("PELLUCID_CACHE_DIR", folder)
-        assert result(SOURCE) == (42, 1)
+        assert result(KERNEL) == (42, 1)
         for path in (Path(folder), *Path(folder).rglob("*")):
             path.chmod(0o755)
         os.seteuid(STRANGER)
         try:
-            assert result(SOURCE) == (42, 0)
+            assert result(KERNEL) == (42, 0)
             assert result(OTHER) == (43, 1)
             assert result(OTHER) == (43, 1)
         finally:

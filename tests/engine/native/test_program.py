@@ -125,7 +125,7 @@ def test_threads_are_shown(split):
 
 def test_explain_counts_the_work():
     cost = step(hidden=(16,)).explain(n=40)
-    flops = {row.what.split("   ")[0]: row.flops for row in cost.rows if row.kernel == "gemm"}
+    flops = {row.what.split("   ")[0]: row.flops for row in cost.rows if row.kernel == "product"}
     assert sorted(flops.values()) == sorted([2 * 40 * 8 * 16] * 2 + [2 * 40 * 16 * 3] * 3)
     assert cost.arena > 0
     assert cost.bytes > 4 * (8 * 16 * 3)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import blas, cache, fixed
+from pellucid.engine.native import blas, cache
 from pellucid.engine.native.arrays import as_read
+from pellucid.engine.native.builtin_kernels import COMBINE_WORDS, GEMM, combine
 from pellucid.engine.native.fuse import Call, Loop, flipped
+from pellucid.engine.native.llvm.module import Kernel
+from pellucid.engine.native.llvm.processor import processor
+from pellucid.engine.native.llvm.product import kernel as product_kernel
+from pellucid.engine.native.llvm.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.memory import plan
 from pellucid.engine.native.moves import work_of
-from pellucid.engine.native.program import Program, as_word
+from pellucid.engine.native.program import Program
+from pellucid.engine.native.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS
 from pellucid.engine.native.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
 from pellucid.engine.native.special import special
 from pellucid.engine.native.values import Value, evaluate, size_of
+from pellucid.engine.native.words import BYTES
 from pellucid.graph.core.dims import product, resolve
 
-BYTES = 8
 PRIVATE = 64
 """Between the copies of a number that each thread has for itself."""
 
@@ -49,18 +56,16 @@ class Memory:
             for number, x in made.items()
             if number not in program.overwrites and (number not in outside or number in several)
         }
-        scratch: dict[int, tuple[int, int, int]] = {}
+        scratch: list[tuple[Loop, int, int]] = []
         for step in program.steps:
             if isinstance(step, Loop):
-                kernel = program.kernels[id(step)]
                 columns = _columns(step, largest)
-                for i, space in enumerate(kernel.scratch):
-                    scratch[-1 - len(scratch)] = (id(step), i, space.bytes(columns))
+                scratch += [(step, i, s.bytes(columns)) for i, s in enumerate(program.kernels[step].plan.scratch)]
         partial = {x.number for s in program.steps if isinstance(s, Loop) for x in in_parts(s)}
         parts: dict[int, int] = {}
         if program.threads > 1:  # the parts themselves, beside the sums
             for number in partial:
-                parts[-1000000 - number] = size_of(made[number].shape, largest) * made[number].dtype.itemsize
+                parts[number] = size_of(made[number].shape, largest) * made[number].dtype.itemsize
         extended = _alias_lifetimes(program)
         outputs = {place_of(x, program.overwrites).number for x in program.lowered.outputs}
         places, size = plan(extended, wanted, program.private, program.threads, outputs)
@@ -69,16 +74,22 @@ class Memory:
         for number, place in places.items():
             for thread in range(program.threads):
                 self.offsets[number, thread] = place.offset + (place.size * thread if place.copies > 1 else 0)
+        self.parts: dict[tuple[int, int], int] = {}
         for number, bytes_ in parts.items():
             room = -(-max(bytes_, 1) // 64) * 64
             for thread in range(program.threads):
-                self.offsets[number, thread] = at
+                self.parts[number, thread] = at
                 at += room
-        self.scratch: dict[tuple[int, int, int], int] = {}
-        for ident, i, bytes_ in scratch.values():
+        self.scratch: dict[tuple[Loop, int, int], int] = {}
+        for loop, i, bytes_ in scratch:
             for thread in range(program.threads):
-                self.scratch[ident, i, thread] = at
+                self.scratch[loop, i, thread] = at
                 at += -(-max(bytes_, 1) // 64) * 64
+        self.room = _room(program, largest)
+        self.work: list[tuple[int, int]] = []  # of each thread: where panels and copies of products go
+        for _ in range(program.threads):
+            self.work.append((at, at + -(-self.room.panel // 64) * 64))
+            at += sum(-(-size // 64) * 64 for size in self.room)
         self.arena = Arena(at)
         self.size = at
         constants = [x for x in program.lowered.values if x.op == "constant"]
@@ -94,11 +105,16 @@ class Memory:
             return int(self.constants[x.number].ctypes.data)
         return self.arena.address + self.offsets[x.number, thread]
 
+    def workspace(self, thread: int) -> tuple[int, int, Room]:
+        """Where a thread's products put panels and copies, and how much room there is."""
+        panel, copies = self.work[thread]
+        return self.arena.address + panel, self.arena.address + copies, self.room
+
     def part(self, x: Value, thread: int) -> int:
         """Where a thread puts its part of a reduction."""
         if self.program.threads == 1:
             return self.address(x, thread)
-        return self.arena.address + self.offsets[-1000000 - x.number, thread]
+        return self.arena.address + self.parts[x.number, thread]
 
 
 def _alias_lifetimes(program: Program) -> list[Any]:
@@ -116,31 +132,72 @@ def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
     return 1 if loop.cut is None else int(resolve(product(loop.space[loop.cut :]), sizes))
 
 
+@dataclass(frozen=True)
+class ProductShare:
+    """What a thread does of a product, or of many: rows of each, or some of them as a whole."""
+
+    product: Product
+    row: int
+    begin: int
+    end: int
+
+
+def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
+    out, (left, right) = step.value, step.value.args
+    *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
+    depth = int(resolve(left.shape[-1], sizes))
+    first, last = share(rows, threads, thread)
+    begin, end = 0, int(np.prod(lead, dtype=np.int64)) if lead else 1
+    if is_single(out):  # each thread has its own
+        first, last = 0, rows
+    elif lead:
+        unit = end // max(lead[0], 1)
+        begin, end = (unit * s for s in share(lead[0], threads, thread))
+        first, last = 0, rows
+    turned = flipped(left), flipped(right)
+    steps = (rows if turned[0] else depth), (depth if turned[1] else columns)
+    return ProductShare(Product(last - first, columns, depth, *turned, *steps, out.dtype.itemsize), first, begin, end)
+
+
+def _room(program: Program, sizes: Mapping[str, int]) -> Room:
+    """What the products of a thread need beside their arrays."""
+    if blas.library() is not None:
+        return Room(0, 0)
+    rooms = [
+        room_for(product_share(step, sizes, thread, program.threads).product, processor())
+        for step in program.steps
+        if isinstance(step, Call) and step.value.op == "matmul"
+        for thread in range(program.threads)
+    ]
+    return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
+
+
 def share(count: int, threads: int, thread: int) -> tuple[int, int]:
     """The part of `count` rows that a thread works on."""
     return count * thread // threads, count * (thread + 1) // threads
 
 
 class ThreadTable:
-    """Words for one thread, and the entries (function, table) of the program."""
+    """Words for one thread, and the entries (kernel, its first word) of the program."""
 
     def __init__(self) -> None:
         self.words: list[int] = []
-        self.entries: list[tuple[int, int]] = []
+        self.entries: list[tuple[Kernel, int]] = []
         self.inside: list[tuple[int, int]] = []  # words that hold the address of another word
 
-    def add(self, function: int, words: list[int]) -> int:
+    def add(self, kernel: Kernel, words: list[int]) -> int:
         at = len(self.words)
         self.words += words
-        self.entries.append((function, at))
+        self.entries.append((kernel, at))
         return at
 
-    def finish(self) -> tuple[Any, Any]:
+    def finish(self, place: Mapping[Kernel, int]) -> tuple[Any, Any]:
+        """The words, and the entries (function, table)."""
         words = np.array(self.words or [0], np.int64)
         start = words.ctypes.data
         for at, target in self.inside:
             words[at] = start + BYTES * target
-        entries = np.array([(f, start + BYTES * t) for f, t in self.entries] or [(0, 0)], np.int64)
+        entries = np.array([(place[k], start + BYTES * t) for k, t in self.entries] or [(0, 0)], np.int64)
         return words, entries
 
 
@@ -152,15 +209,14 @@ class Binding:
         self.tables = []
         self.entries = []
         self.barrier = barrier
-        names = {"gemm": fixed.GEMM, "barrier": fixed.BARRIER, "check": fixed.CHECK}
-        self.builtin = dict(zip(names, cache.addresses(names.values()), strict=True))
-        kernels = cache.addresses(k.source for k in program.kernels.values())
-        self.kernel_address = dict(zip(program.kernels, kernels, strict=True))
-        for thread in range(program.threads):
-            table = ThreadTable()
+        tables = [ThreadTable() for _ in range(program.threads)]
+        for thread, table in enumerate(tables):
             for step in program.steps:
                 self._encode(step, thread, table)
-            words, entries = table.finish()
+        used = dict.fromkeys(kernel for table in tables for kernel, _ in table.entries)
+        place = dict(zip(used, cache.addresses(used), strict=True))  # all at once
+        for table in tables:
+            words, entries = table.finish(place)
             self.tables.append(words)
             self.entries.append(entries)
 
@@ -175,19 +231,15 @@ class Binding:
         encoders[type(step)](step, thread, table)
 
     def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> None:
-        kernel = self.program.kernels[id(loop)]
-        first, last, columns = self._range(loop, thread)
+        plan, kernel = self.program.kernels[loop].plan, self.program.kernels[loop].kernel
         parts = set(in_parts(loop))
-        words = [first, last, columns]
-        words += [self.memory.address(x, thread) for x in loop.leaves]
-        words += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
+        arrays = [self.memory.address(x, thread) for x in loop.leaves]
+        arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
         here = self.memory.arena.address
-        words += [here + self.memory.scratch[id(loop), i, thread] for i in range(len(kernel.scratch))]
-        for x in kernel.numbers:
-            value = evaluate(x, self.sizes)
-            words.append(as_word(value if x.dtype.kind in "iub" else float(value)))
-        words += [special(name) for name in kernel.functions]
-        table.add(self.kernel_address[id(loop)], words)
+        scratch = [here + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
+        numbers = [evaluate(x, self.sizes) for x in plan.numbers]
+        functions = [special(name) for name in plan.functions]
+        table.add(kernel, plan.words(self._range(loop, thread), arrays, scratch, numbers, functions))
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
         """Rows of the thread and columns; a flat loop counts elements."""
@@ -202,79 +254,52 @@ class Binding:
         return first * unit, last * unit, columns
 
     def _barrier(self, step: Barrier, thread: int, table: ThreadTable) -> None:
-        table.add(self.builtin["barrier"], [self.barrier, self.program.threads])
+        table.add(BARRIER, BARRIER_WORDS(counter=self.barrier, threads=self.program.threads))
 
     def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
-        words = [len(step.values)]
-        for x in step.values:
-            words += [self.memory.address(x, thread), int(x.dtype == np.float64)]
-        table.add(self.builtin["check"], words)
+        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.values]
+        table.add(CHECK, CHECK_WORDS(*numbers, count=len(numbers)))
 
     def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:
         x = step.value
-        (function,) = cache.addresses([fixed.combine(x.settings["kind"], x.dtype.name)])
-        count = size_of(x.shape, self.sizes)
         first = self.memory.part(x, 0)
-        between = self.memory.part(x, 1) - first
-        words = [0, count, self.program.threads, first, between, self.memory.address(x, thread)]
-        table.add(function, words)
+        words = COMBINE_WORDS(
+            count=size_of(x.shape, self.sizes),
+            parts=self.program.threads,
+            source=first,
+            between=self.memory.part(x, 1) - first,
+            target=self.memory.address(x, thread),
+        )
+        table.add(combine(x.settings["kind"], x.dtype.name), words)
 
     def _call(self, step: Call, thread: int, table: ThreadTable) -> None:
         if step.value.op == "matmul":
             self._product(step, thread, table)
             return
         here = lambda x: self.memory.address(x, thread)
-        for source, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
-            (function,) = cache.addresses([source])
-            table.add(function, words)
+        for kernel, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
+            table.add(kernel, words)
 
     def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
-        """Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse."""
-        out, (left, right) = step.value, step.value.args
-        *lead, m, n = (int(resolve(s, self.sizes)) for s in out.shape)
-        k = int(resolve(left.shape[-1], self.sizes))
-        item = out.dtype.itemsize
-        batches = int(np.prod(lead, dtype=np.int64)) if lead else 1
-        first, last = share(m, self.program.threads, thread)
-        begin, end = 0, batches
-        if is_single(out):  # each thread has its own
-            first, last = 0, m
-        elif lead:
-            unit = batches // max(lead[0], 1)
-            begin, end = (unit * s for s in share(lead[0], self.program.threads, thread))
-            first, last = 0, m
-        a, b, c = (self.memory.address(x, thread) for x in (*step.args, out))
-        if last <= first or n == 0:
+        part = product_share(step, self.sizes, thread, self.program.threads)
+        product, item = part.product, part.product.item
+        if product.rows <= 0 or product.columns == 0:
             return
-        turned_a, turned_b = flipped(left), flipped(right)
-        lda, ldb = (m if turned_a else k), (k if turned_b else n)
-        offset = first * item if turned_a else first * k * item
-        library = blas.instance(thread)
-        one = int(np.float32(1).view(np.int32)) if item == 4 else as_word(1.0)
-        for i in range(begin, end):
-            at = len(table.words) + 14
-            places = {
-                0: library.sgemm if item == 4 else library.dgemm,
-                7: b + i * k * n * item,
-                9: a + i * m * k * item + offset,
-                12: c + i * m * n * item + first * n * item,
-            }
-            values = [
-                ord("T" if turned_b else "N"),
-                ord("T" if turned_a else "N"),
-                n,
-                last - first,
-                max(k, 0),
-                one,
-                max(ldb, 1),
-                max(lda, 1),
-                0,
-                max(n, 1),
-            ]
-            words = [places.get(j, 0) for j in range(14)]
-            pointing = [1, 2, 3, 4, 5, 6, 8, 10, 11, 13]
-            start = table.add(self.builtin["gemm"], words + values)
-            table.inside += [(start + j, at + v) for v, j in enumerate(pointing)]
+        a, b, c = (self.memory.address(x, thread) for x in (*step.args, step.value))
+        rows = int(resolve(step.value.shape[-2], self.sizes))
+        sides = rows * product.depth * item, product.depth * product.columns * item, rows * product.columns * item
+        a += part.row * (1 if product.left_turned else product.depth) * item
+        c += part.row * product.columns * item
+        used = blas.library()
+        for i in range(part.begin, part.end):
+            places = (a + i * sides[0], b + i * sides[1], c + i * sides[2])
+            if used is None:
+                words = words_for(product, processor(), places, self.memory.workspace(thread))
+                table.add(product_kernel(step.value.dtype.name), words)
+                continue
+            words, inside = blas.gemm_words(used, product, places)
+            start = table.add(GEMM, words)
+            table.inside += [(start + word, start + value) for word, value in inside]
 
 
 def function_at(address: int) -> Any:

@@ -1,8 +1,7 @@
-"""Matrix products by address: SciPy's BLAS, or MKL where it is installed.
+"""Matrix products of a library, by address: what `PELLUCID_BLAS` asks for in place of our own.
 
 All calls come from our own threads, so the library itself is held to one thread while a program runs. OpenBLAS takes a
-lock in every call, and a thread that finds it taken goes to sleep, for longer than a small product takes. So every
-thread has an instance of its own: the library once more, loaded from a copy of its file.
+lock in every call: threads that call it at the same time wait for each other.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ import functools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pellucid.engine.native.private_folder import UntrustedError
+import numpy as np
+
+from pellucid.engine.native.llvm import processor
+from pellucid.engine.native.llvm.product_plan import Product
 from pellucid.engine.native.special import address
 from pellucid.locks import forkable
 
@@ -29,21 +30,50 @@ class Library:
     dgemm: int
 
 
-@functools.cache
-def library() -> Library:
-    """The library in use. `PELLUCID_BLAS` is "mkl" or "scipy".
+def gemm_words(
+    used: Library, product: Product, places: tuple[int, int, int]
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """The table of a call, and which of its words hold the addresses of which others.
 
-    Without it MKL is taken where its package is installed and the processor is Intel's: on others OpenBLAS is faster.
+    Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse.
+    """
+    one = int(np.float32(1).view(np.int32)) if product.item == 4 else int(np.float64(1).view(np.int64))
+    values = [
+        ord("T" if product.right_turned else "N"),
+        ord("T" if product.left_turned else "N"),
+        product.columns,
+        product.rows,
+        product.depth,
+        one,
+        max(product.right_step, 1),
+        max(product.left_step, 1),
+        0,
+        max(product.columns, 1),
+    ]
+    a, b, c = places
+    function = used.sgemm if product.item == 4 else used.dgemm
+    words = [function, 0, 0, 0, 0, 0, 0, b, 0, a, 0, 0, c, 0]
+    pointing = [1, 2, 3, 4, 5, 6, 8, 10, 11, 13]
+    return words + values, [(word, len(words) + value) for value, word in enumerate(pointing)]
+
+
+@functools.cache
+def library() -> Library | None:
+    """The library that `PELLUCID_BLAS` names, "scipy" or "mkl"; None: products are our own.
+
+    On processors that our products were not written for, SciPy's is taken.
     """
     wanted = os.environ.get("PELLUCID_BLAS", "")
     if wanted not in ("", "mkl", "scipy"):
-        raise ValueError(f"PELLUCID_BLAS is 'mkl' or 'scipy', got {wanted!r}")
-    if wanted == "mkl" or (not wanted and _is_intel()):
-        found = _mkl()
-        if found is not None:
-            return found
-        if wanted == "mkl":
-            raise ImportError("PELLUCID_BLAS=mkl, but MKL is not installed: pip install mkl")
+        raise ValueError(f"PELLUCID_BLAS is 'mkl', 'scipy' or not set, got {wanted!r}")
+    if not wanted:
+        return None if processor.IS_KNOWN else of_scipy()
+    return _mkl() if wanted == "mkl" else of_scipy()
+
+
+@functools.cache
+def of_scipy() -> Library:
+    """OpenBLAS, as SciPy brings it."""
     try:  # straight from its file: importing scipy.linalg takes longer than all the rest
         loaded = ctypes.CDLL(str(_file()))
         return Library("OpenBLAS of SciPy", *(_symbol(loaded, name) for name in ("sgemm", "dgemm")))
@@ -62,44 +92,6 @@ def _file() -> Path:
     return next(p for p in sorted(folder.glob("*openblas*")) if "64_" not in p.name)
 
 
-LANE: ContextVar[int] = ContextVar("pellucid_lane", default=0)
-"""The first instance for programs that are bound now: models that train side by side take different ones."""
-
-MOST = 16
-"""Instances at most; further threads share them."""
-
-
-def instance(thread: int) -> Library:
-    """The library for a thread of the program that is being bound."""
-    number = (LANE.get() + thread) % MOST
-    first = library()
-    return first if number == 0 or first.name == "MKL" else _copy(number)
-
-
-@functools.cache
-def _copy(number: int) -> Library:
-    """The library once more, or the first one where that is not possible."""
-    first = library()
-    try:
-        loaded = _loaded(_copied(number))
-        return Library(first.name, *(_symbol(loaded, name) for name in ("sgemm", "dgemm")))
-    except (OSError, AttributeError, StopIteration):
-        return first
-
-
-def _loaded(path: Path) -> Any:
-    """Without worker threads: they would only sleep."""
-    before = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    try:
-        return ctypes.CDLL(str(path))
-    finally:
-        if before is None:
-            del os.environ["OPENBLAS_NUM_THREADS"]
-        else:
-            os.environ["OPENBLAS_NUM_THREADS"] = before
-
-
 def _symbol(loaded: Any, name: str) -> int:
     """A function of OpenBLAS, whatever its prefix (32-bit integers)."""
     for symbol in (f"scipy_{name}_", f"{name}_"):
@@ -108,40 +100,12 @@ def _symbol(loaded: Any, name: str) -> int:
     raise AttributeError(name)
 
 
-def _copied(number: int) -> Path:
-    """A copy of SciPy's library in the cache folder, made once; shared objects are told apart by their files."""
-    from pellucid.engine.native import cache
-
-    source = _file()
-    facts, content = source.stat(), source.read_bytes()
-    name = f"{source.stem}-{facts.st_size}-{facts.st_mtime_ns}-{number}{source.suffix}"
-    folder = cache.shelf("blas")
-    if folder is None:
-        raise FileNotFoundError("there is no folder for copies of the library")
-    try:
-        if folder.read(name) != content:  # missing or damaged
-            folder.write(name, content)
-    except UntrustedError as error:
-        cache.refuse(error)
-        raise
-    return folder.path / name
-
-
-def _is_intel() -> bool:
-    from pellucid.engine.native.loader import processor_name
-
-    return not processor_name().startswith(("znver", "bdver", "btver", "amdfam", "apple", "generic", "neoverse"))
-
-
-def _mkl() -> Library | None:
+def _mkl() -> Library:
     path = _mkl_path()
     if path is None:
-        return None
-    try:
-        loaded = ctypes.CDLL(path)
-        loaded.MKL_Set_Threading_Layer(1)  # sequential: the threads are ours
-    except OSError:
-        return None
+        raise ImportError("PELLUCID_BLAS=mkl, but MKL is not installed: pip install mkl")
+    loaded = ctypes.CDLL(path)
+    loaded.MKL_Set_Threading_Layer(1)  # sequential: the threads are ours
     places = [ctypes.cast(getattr(loaded, name), ctypes.c_void_p).value or 0 for name in ("sgemm", "dgemm")]
     return Library("MKL", *places)
 
@@ -202,7 +166,8 @@ def _restore() -> None:
 def one_thread() -> Iterator[None]:
     """The library runs on the threads that call it; when the last of them leaves, what was set before comes back."""
     global _users
-    if library().name == "MKL":
+    used = library()
+    if used is None or used.name == "MKL":
         yield
         return
     with _lock:

@@ -1,9 +1,9 @@
 """Compiled kernels: in memory, on disk, or made now.
 
 The folder follows the platform's convention (`PELLUCID_CACHE_DIR` overrides it). A kernel is stored under the hash of
-its source, in a folder named after everything that shapes the code: the package's own files, Numba and its settings,
-the processor. Files appear whole, so several processes may share the folder. What is in it is executed: where others
-could have written it (`private_folder`), or nothing can be written, kernels live in memory.
+its description, in a folder named after everything else that shapes the code: the package's own files, LLVM, the
+processor. Files appear whole, so several processes may share the folder. What is in it is executed: where others could
+have written it (`private_folder`), or nothing can be written, kernels live in memory.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import sys
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
 from pellucid.engine.native import loader
-from pellucid.engine.native.announcement import announce
+from pellucid.engine.native.announcement import compiling
 from pellucid.engine.native.announcement import silent as silent
 from pellucid.engine.native.interrupts import uninterrupted
+from pellucid.engine.native.llvm.module import Kernel, machine_code
+from pellucid.engine.native.llvm.processor import Processor, processor
 from pellucid.engine.native.loader import CannotLoad, Code
 from pellucid.engine.native.lower import CannotCompile, EngineUnavailable
 from pellucid.engine.native.private_folder import PrivateFolder, UntrustedError
@@ -32,43 +31,55 @@ from pellucid.locks import forkable
 compilations = 0
 """How many kernels this process has compiled."""
 
-HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_CUDA", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
-"""How Numba's variables begin that do not shape the code."""
-
-_addresses: dict[str, int] = {}
+_addresses: dict[tuple[str, Processor], int] = {}
 _lock = forkable()
 _refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
 
 
-def addresses(sources: Iterable[str]) -> list[int]:
+def addresses(kernels: Iterable[Kernel]) -> list[int]:
     """Where the machine code of each of these kernels is; CannotCompile where there can be none."""
-    wanted = list(sources)
-    missing = [s for s in dict.fromkeys(wanted) if s not in _addresses]
+    target = target_processor()
+    wanted = list(kernels)
+    missing = [k for k in dict.fromkeys(wanted) if (k.key, target) not in _addresses]
     if missing:
         with _lock:
-            _obtain([s for s in missing if s not in _addresses])
-    return [_addresses[s] for s in wanted]
+            _obtain([k for k in missing if (k.key, target) not in _addresses], target)
+    return [_addresses[k.key, target] for k in wanted]
 
 
-def _obtain(sources: list[str]) -> None:
+def target_processor() -> Processor:
+    """The one that kernels are for; EngineUnavailable where there is no compiler.
+
+    What is on disk does not count: results depend on no cache.
+    """
+    try:
+        return processor()
+    except ValueError:  # a setting that does not exist
+        raise
+    except Exception as error:  # missing, broken: whatever an import may raise
+        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
+
+
+def _obtain(kernels: list[Kernel], target: Processor) -> None:
     """Load what is stored, compile the rest. Ctrl-C is heard after each kernel."""
-    with uninterrupted():
-        _check_engine()
-    missing = []
-    for source in sources:
+    missing: list[Kernel] = []
+    for kernel in kernels:
         with uninterrupted():
-            code = _stored(key_of(source))
-            address = None if code is None else _loaded(key_of(source), code)
+            name = key_of(kernel)
+            code = _stored(name)
+            address = None if code is None else _loaded(name, code)
         if address is None:
-            missing.append(source)
+            missing.append(kernel)
         else:
-            _addresses[source] = address
-    if missing:
-        folder = kernel_shelf()
-        announce(len(missing), None if folder is None else folder.path.parent)
-    for source in missing:
-        with uninterrupted():
-            _addresses[source] = _compiled(source, key_of(source))
+            _addresses[kernel.key, target] = address
+    if not missing:
+        return
+    folder = kernel_shelf()
+    with compiling(len(missing), None if folder is None else folder.path.parent) as one_more:
+        for kernel in missing:
+            with uninterrupted():
+                _addresses[kernel.key, target] = _compiled(kernel, key_of(kernel), target)
+            one_more()
 
 
 def _loaded(name: str, code: Code) -> int | None:
@@ -77,26 +88,23 @@ def _loaded(name: str, code: Code) -> int | None:
     return None
 
 
-def _compiled(source: str, name: str) -> int:
+def _compiled(kernel: Kernel, name: str, target: Processor) -> int:
     global compilations
-    try:
-        from pellucid.engine.native.door import machine_code
-    except Exception as error:  # too old, broken
-        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
     compilations += 1
     try:
-        code = machine_code(source, name)
+        text = kernel.write(name, target)
+        code = machine_code(text, target, kernel.settled)
         address = loader.load(name, code)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise CannotCompile(f"a kernel cannot be compiled ({reason})") from error
-    _store(source, name, code)
+    _store(text, name, code)
     return address
 
 
 def in_use() -> list[str]:
     """The names of the kernels that this process has in memory."""
-    return sorted(key_of(source) for source in _addresses)
+    return sorted(_name(key) for key, _ in _addresses)
 
 
 def is_stored(name: str) -> bool:
@@ -104,18 +112,23 @@ def is_stored(name: str) -> bool:
     return _stored(name) is not None
 
 
-def key_of(source: str) -> str:
-    return "k" + hashlib.sha256(source.encode()).hexdigest()[:24]
+def key_of(kernel: Kernel) -> str:
+    """The name of a kernel, by its description."""
+    return _name(kernel.key)
+
+
+def _name(key: str) -> str:
+    return "k" + hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
 # on disk
 
 
-def _store(source: str, name: str, code: Code) -> None:
+def _store(text: str, name: str, code: Code) -> None:
     folder = kernel_shelf()
     if folder is not None:
         with suppress(OSError):
-            folder.write(f"{name}.py", source.encode())
+            folder.write(f"{name}.ll", text.encode())
             content = "\n".join(code.needs).encode() + b"\0" + code.binary
             folder.write(f"{name}.o", _checksum(name, content) + content)
 
@@ -192,36 +205,15 @@ def root() -> Path:
 # what shapes the code
 
 
-@functools.cache
 def _signature() -> str:
+    return _signature_for(processor())
+
+
+@functools.cache
+def _signature_for(target: Processor) -> str:
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted([*here.glob("*.py"), *(here / "vectormath").glob("*.py")]):
+    for path in sorted(here.rglob("*.py")):
         digest.update(path.read_bytes())
-    try:
-        numba = version("numba")
-    except PackageNotFoundError:
-        numba = "none"
-    settings = sorted(
-        (name, value)
-        for name, value in os.environ.items()
-        if name.startswith("NUMBA_") and not name.startswith(HARMLESS)
-    )
-    digest.update(f"{numba} {loader.processor()} {sys.version_info[:2]} {settings}".encode())
-    with suppress(OSError):
-        digest.update(Path(".numba_config.yaml").read_bytes())  # Numba reads it where it is started
+    digest.update(f"{loader.compiler()} {target}".encode())
     return digest.hexdigest()[:16]
-
-
-def _check_engine() -> None:
-    """EngineUnavailable where nothing could be compiled. What is on disk does not count: results depend on no cache."""
-    try:
-        loader.processor()
-        if find_spec("numba") is None:
-            raise ModuleNotFoundError("No module named 'numba'")
-    except Exception as error:  # missing, broken: whatever an import may raise
-        raise EngineUnavailable(f"the compiler cannot be imported ({error})") from error
-    config = getattr(sys.modules.get("numba"), "config", None)
-    setting = os.environ.get("NUMBA_DISABLE_JIT", "0") if config is None else config.DISABLE_JIT
-    if str(setting).strip() not in ("", "0", "False"):
-        raise EngineUnavailable("Numba is told not to compile (NUMBA_DISABLE_JIT)")

@@ -1,213 +1,262 @@
-"""What each elementwise operation is in the source of a kernel.
+"""What each elementwise operation is in a kernel.
 
-Operands arrive as typed scalars, already of the right dtype. `{T}` is that dtype's constructor, `{F}` the suffix of
-its functions (32 or 64).
+Operands arrive as numbers of compiled code, already of the right dtype.
 
 Where compiled code differs from NumPy: sums are taken in another order, a quotient may be a product with the
-reciprocal, what cancels on paper (x - x, x times a constant 0) is 0 also for NaN and infinity, and sin, cos and tan
+reciprocal, what cancels on paper (x - x, x times a constant 0) may be 0 also for NaN and infinity, and sin, cos and tan
 of numbers beyond 2**30 are NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native import scalar_functions, whole_numbers
+from pellucid.engine.native.llvm.lanes import BOOL, FLOAT64, Lanes
 from pellucid.engine.native.values import Value
-from pellucid.engine.native.vectormath import FLOAT32, FLOAT64
+from pellucid.engine.native.vectormath import FLOAT32
+from pellucid.engine.native.vectormath import FLOAT64 as FLOAT64_FUNCTIONS
+from pellucid.engine.native.vectormath.operations import bits, floats, select
+
+Formula = Callable[..., Lanes]
+
+INFINITY, NAN = float("inf"), float("nan")
+FUNCTIONS = {np.dtype(np.float32): FLOAT32, FLOAT64: FLOAT64_FUNCTIONS}
 
 
 @dataclass(frozen=True)
 class Expression:
-    """Source of an operation; which dtype its operands take; is it worth keeping rather than computing again?"""
+    """The formula of an operation; which dtype its operands take; is it worth keeping rather than computing again?
 
-    text: str | Callable[..., str]
+    `special` is the name of a function of SciPy that the formula is given, by address, before the operands. `asks`
+    says that it is given the value that it computes, to see what is known of its operands.
+    """
+
+    formula: Formula
     operands: str = "result"  # "result": the result's dtype, "common": theirs, "own": each its own, "bool", "choice"
     costly: bool = False
-    whole: str | None = None  # for integers, where that differs
-    logic: str | None = None  # for booleans
+    whole: Formula | None = None  # for integers, where that differs
+    logic: Formula | None = None  # for booleans
+    special: str = ""
+    asks: bool = False
 
 
-NAMES = {
-    "float32": "f32",
-    "float64": "f64",
-    "int64": "i64",
-    "int32": "i32",
-    "int16": "i16",
-    "int8": "i8",
-    "uint64": "u64",
-    "uint32": "u32",
-    "uint16": "u16",
-    "uint8": "u8",
-    "bool": "b1",
-}
-"""What a dtype is called in a kernel."""
+def apply(name: str, x: Lanes) -> Lanes:
+    """An elementary function of vectormath."""
+    return FUNCTIONS[x.dtype][name](x)  # type: ignore[no-any-return]
 
 
-def _libm(name: str, operands: int = 1) -> Expression:
+def _vector(name: str) -> Expression:
+    return Expression(lambda x: apply(name, x), costly=True)
+
+
+def _libm(symbol: str) -> Expression:
     """Through the C library, in double precision."""
-    inside = ", ".join(f"f64({{{i}}})" for i in range(operands))
-    return Expression(f"{{T}}(libm_{name}({inside}))", costly=True)
+    return Expression(lambda *xs: scalar_functions.libm(symbol, *xs), costly=True)
 
 
 def _special(name: str) -> Expression:
     """Through SciPy's compiled functions, by address, in double precision."""
-    return Expression(f"{{T}}(call1(@{name}@, f64({{0}})))", costly=True)
+    return Expression(scalar_functions.by_address, costly=True, special=name)
 
 
-def _vector(name: str) -> Expression:
-    return Expression(f"{name}{{F}}({{0}})", costly=True)
+def _in_double(f: Formula) -> Formula:
+    """Computed in float64, whatever the dtype."""
+    return lambda *xs: f(*(x.astype(FLOAT64) for x in xs)).astype(xs[0].dtype)
 
 
-def _power(x: str, p: str, T: str, values: Sequence[Value], dtype: np.dtype[Any]) -> str:
-    exponent = values[1].settings["value"] if values[1].op == "number" else None
-    if dtype.kind != "f":
-        return f"{T}(whole_power({x}, {p}))"
-    if exponent == 2:
-        return f"({x} * {x})"
-    if exponent == 3:
-        return f"({x} * {x} * {x})"
-    if exponent == 1:
-        return x
-    if exponent == 0:
-        return f"{T}(1)"
-    if exponent == 0.5:
-        return f"root({x})"
-    if exponent == -1:
-        return f"({T}(1) / {x})"
-    return f"{T}(libm_pow(f64({x}), f64({p})))"
+EXPONENTS: dict[float, Formula] = {
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    1: lambda x: x,
+    0: lambda x: x.code.constant(1, x.dtype),
+    0.5: lambda x: x.code.of_processor("sqrt", x),
+    -1: lambda x: 1 / x,
+}
+"""Powers that need no logarithm."""
 
 
-def _extreme(sign: str) -> Callable[..., str]:
-    def text(a: str, b: str, T: str, values: Sequence[Value], dtype: np.dtype[Any]) -> str:
-        """NaN wins, as in NumPy."""
-        if dtype.kind != "f" or values[1].op == "number":
-            return f"({b} if {a} {sign} {b} else {a})"
-        if values[0].op == "number":
-            return f"({a} if {b} {sign} {a} else {b})"
-        return f"({b} if ({a} {sign} {b}) | ({b} != {b}) else {a})"
-
-    return text
+def exponent(x: Value) -> float | None:
+    """The exponent of a power, where it is one of those."""
+    known = x.args[1].settings["value"] if x.args[1].op == "number" else None
+    return known if x.dtype.kind == "f" and known in EXPONENTS else None
 
 
-def _infix(sign: str, logic: str | None = None) -> Expression:
-    return Expression(f"({{0}} {sign} {{1}})", logic=logic)
+def _power(x: Value, a: Lanes, p: Lanes) -> Lanes:
+    known = exponent(x)
+    return scalar_functions.libm("pow", a, p) if known is None else EXPONENTS[known](a)
 
 
-def _comparison(sign: str) -> Expression:
-    return Expression(f"({{0}} {sign} {{1}})", operands="common")
+def _extreme(better: Callable[[Lanes, Lanes], Lanes]) -> Formula:
+    def formula(x: Value, a: Lanes, b: Lanes) -> Lanes:
+        """NaN wins, as in NumPy; a number that stands in the program is none."""
+        if a.dtype.kind != "f" or x.args[1].op == "number":
+            return better(b, a).select(b, a)
+        if x.args[0].op == "number":
+            return better(a, b).select(a, b)
+        return (better(b, a) | (b != b)).select(b, a)
+
+    return formula
+
+
+def _clip(x: Lanes, low: Lanes, high: Lanes) -> Lanes:
+    raised = ((x < low) | (low != low)).select(low, x)
+    return ((raised > high) | (high != high)).select(high, raised)
+
+
+def _sign(x: Lanes) -> Lanes:
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
+def _copysign(x: Lanes, sign: Lanes) -> Lanes:
+    negative = bits(x).code.constant(-(2 ** (8 * x.dtype.itemsize - 1)), bits(x).dtype)
+    return floats(bits(abs(x)) | (bits(sign) & negative))  # type: ignore[no-any-return]
+
+
+def _heaviside(x: Lanes, middle: Lanes) -> Lanes:
+    return (x != x).select(x, (x == 0).select(middle, (x > 0).astype(x.dtype)))
+
+
+def _rounded(name: str) -> Expression:
+    return Expression(lambda x: x.code.of_processor(name, x), whole=lambda x: x)
+
+
+def _logaddexp(a: Lanes, b: Lanes) -> Lanes:
+    larger = (a < b) | (b != b)
+    top, low = larger.select(b, a), larger.select(a, b)
+    same = (a == b) & (abs(a) == INFINITY)
+    return same.select(top, top + apply("log1p", apply("exp", low - top)))
+
+
+def _entropy(x: Lanes) -> Lanes:
+    inside = (x > 0).select(-x * apply("log", x), (x == 0).select(x * 0.0, -INFINITY))
+    return (x != x).select(x, inside)
+
+
+def _relative_entropy(x: Lanes, y: Lanes) -> Lanes:
+    ratio = x / y
+    safe = (ratio > 0) & (ratio < INFINITY)  # else it is out of range
+    near = apply("log1p", (x - y) / y)  # exactly 0 where x = y, which a ratio need not be
+    far = safe.select(apply("log", ratio), apply("log", x) - apply("log", y))
+    logarithm = ((ratio > 0.5) & (ratio < 2)).select(near, far)
+    inside = select((x == 0) & (y >= 0), 0.0, INFINITY)
+    value = ((x > 0) & (y > 0)).select(x * logarithm, inside)
+    return ((x != x) | (y != y)).select(x + y, value)
+
+
+def _times_log(name: str) -> Expression:
+    """0 where the factor is 0, unless the other is NaN."""
+    return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * apply(name, y)), costly=True)
+
+
+def _or(a: Lanes, b: Lanes) -> Lanes:
+    return a | b
+
+
+def _and(a: Lanes, b: Lanes) -> Lanes:
+    return a & b
+
+
+def _differ(a: Lanes, b: Lanes) -> Lanes:
+    return a != b
+
+
+def _itself(a: Lanes) -> Lanes:
+    return a
 
 
 ELEMENTWISE: dict[str, Expression] = {
     # arithmetic
-    "add": _infix("+", "({0} | {1})"),
-    "subtract": _infix("-"),
-    "multiply": _infix("*", "({0} & {1})"),
-    "divide": _infix("/"),
-    "negative": Expression("(-{0})"),
-    "positive": Expression("{0}"),
-    "reciprocal": Expression("({T}(1) / {0})", whole="whole_divide({T}(1), {0})"),
-    "square": Expression("({0} * {0})"),
-    "sqrt": Expression("root({0})"),
-    "power": Expression(_power, costly=True),
-    "floor_divide": Expression("{T}(floor_divide(f64({0}), f64({1})))", whole="whole_divide({0}, {1})", costly=True),
-    "remainder": Expression("{T}(remainder(f64({0}), f64({1})))", whole="whole_remainder({0}, {1})", costly=True),
-    "fmod": Expression("{T}(libm_fmod(f64({0}), f64({1})))", whole="whole_fmod({0}, {1})", costly=True),
-    "hypot": _libm("hypot", 2),
+    "add": Expression(lambda a, b: a + b, logic=_or),
+    "subtract": Expression(lambda a, b: a - b),
+    "multiply": Expression(lambda a, b: a * b, logic=_and),
+    "divide": Expression(lambda a, b: a / b),
+    "negative": Expression(lambda a: -a),
+    "positive": Expression(_itself),
+    "reciprocal": Expression(lambda a: 1 / a, whole=whole_numbers.reciprocal),
+    "square": Expression(lambda a: a * a),
+    "sqrt": Expression(lambda a: a.code.of_processor("sqrt", a)),
+    "power": Expression(_power, costly=True, asks=True, whole=lambda x, a, p: whole_numbers.power(a, p)),
+    "floor_divide": Expression(_in_double(scalar_functions.floor_divide), whole=whole_numbers.divide, costly=True),
+    "remainder": Expression(_in_double(scalar_functions.remainder), whole=whole_numbers.remainder, costly=True),
+    "fmod": Expression(lambda a, b: scalar_functions.libm("fmod", a, b), whole=whole_numbers.fmod, costly=True),
+    "hypot": _libm("hypot"),
     # kinks and signs
-    "absolute": Expression("magnitude({0})", whole="abs({0})"),
-    "fabs": Expression("magnitude({0})"),
-    "maximum": Expression(_extreme("<"), logic="({0} | {1})"),
-    "minimum": Expression(_extreme(">"), logic="({0} & {1})"),
-    "clip": Expression(lambda x, low, high, T, values, dtype: f"clipped({x}, {low}, {high})"),
-    "sign": Expression(
-        "({0} if {0} != {0} else ({T}({0} > {T}(0)) - {T}({0} < {T}(0))))",
-        whole="{T}({T}({0} > {T}(0)) - {T}({0} < {T}(0)))",
-    ),
-    "copysign": Expression("with_sign({0}, {1})"),
-    "heaviside": Expression("({0} if {0} != {0} else ({1} if {0} == {T}(0) else {T}({0} > {T}(0))))"),
-    "floor": Expression("down({0})", whole="{0}"),
-    "ceil": Expression("up({0})", whole="{0}"),
-    "rint": Expression("nearest({0})", whole="{0}"),
-    "trunc": Expression("towards_zero({0})", whole="{0}"),
+    "absolute": Expression(abs),
+    "fabs": Expression(abs),
+    "maximum": Expression(_extreme(lambda b, a: a < b), asks=True, logic=lambda x, a, b: a | b),
+    "minimum": Expression(_extreme(lambda b, a: a > b), asks=True, logic=lambda x, a, b: a & b),
+    "clip": Expression(_clip),
+    "sign": Expression(lambda x: (x != x).select(x, _sign(x)), whole=_sign),
+    "copysign": Expression(_copysign),
+    "heaviside": Expression(_heaviside),
+    "floor": _rounded("floor"),
+    "ceil": _rounded("ceil"),
+    "rint": _rounded("rint"),
+    "trunc": _rounded("trunc"),
     # questions
-    "isnan": Expression("({0} != {0})", operands="own"),
-    "isinf": Expression("(magnitude({0}) == {T}(INFINITY))", operands="own", whole="({0} != {0})"),
-    "isfinite": Expression("(magnitude({0}) < {T}(INFINITY))", operands="own", whole="({0} == {0})"),
-    "logical_not": Expression("(not {0})", operands="bool"),
-    "invert": Expression("(~{0})", logic="(not {0})"),
-    "greater": _comparison(">"),
-    "greater_equal": _comparison(">="),
-    "less": _comparison("<"),
-    "less_equal": _comparison("<="),
-    "equal": _comparison("=="),
-    "not_equal": _comparison("!="),
-    "logical_and": Expression("({0} & {1})", operands="bool"),
-    "logical_or": Expression("({0} | {1})", operands="bool"),
-    "logical_xor": Expression("({0} != {1})", operands="bool"),
-    "bitwise_and": _infix("&", "({0} & {1})"),
-    "bitwise_or": _infix("|", "({0} | {1})"),
-    "bitwise_xor": _infix("^", "({0} != {1})"),
+    "isnan": Expression(lambda x: x != x, operands="own"),
+    "isinf": Expression(lambda x: abs(x) == INFINITY, operands="own", whole=lambda x: x != x),
+    "isfinite": Expression(lambda x: abs(x) < INFINITY, operands="own", whole=lambda x: x == x),
+    "logical_not": Expression(lambda x: ~x, operands="bool"),
+    "invert": Expression(lambda x: ~x),
+    "greater": Expression(lambda a, b: a > b, operands="common"),
+    "greater_equal": Expression(lambda a, b: a >= b, operands="common"),
+    "less": Expression(lambda a, b: a < b, operands="common"),
+    "less_equal": Expression(lambda a, b: a <= b, operands="common"),
+    "equal": Expression(lambda a, b: a == b, operands="common"),
+    "not_equal": Expression(_differ, operands="common"),
+    "logical_and": Expression(_and, operands="bool"),
+    "logical_or": Expression(_or, operands="bool"),
+    "logical_xor": Expression(_differ, operands="bool"),
+    "bitwise_and": Expression(_and),
+    "bitwise_or": Expression(_or),
+    "bitwise_xor": Expression(lambda a, b: a ^ b),
     # selection and conversion
-    "where": Expression("({1} if {0} else {2})", operands="choice"),
-    "astype": Expression("{0}"),
-    "broadcast_to": Expression("{0}"),
-    "stop_gradient": Expression("{0}"),
+    "where": Expression(lambda condition, a, b: condition.select(a, b), operands="choice"),
+    "astype": Expression(_itself),
+    "broadcast_to": Expression(_itself),
+    "stop_gradient": Expression(_itself),
     # through the C library
-    **{
-        name: _libm(symbol, operands)
-        for name, symbol, operands in (
-            ("arcsin", "asin", 1),
-            ("arccos", "acos", 1),
-            ("arctan", "atan", 1),
-            ("arctan2", "atan2", 2),
-            ("arcsinh", "asinh", 1),
-            ("arccosh", "acosh", 1),
-            ("arctanh", "atanh", 1),
-            ("cbrt", "cbrt", 1),
-            ("tan", "tan", 1),
-            ("sinh", "sinh", 1),
-            ("cosh", "cosh", 1),
-        )
-    },
-    # our own, which vectorise
-    **{name: _vector(name) for name in (*FLOAT32, *FLOAT64)},
-    "logaddexp": Expression("logaddexp{F}({0}, {1})", costly=True),
+    "arcsin": _libm("asin"),
+    "arccos": _libm("acos"),
+    "arctan2": _libm("atan2"),
+    "arcsinh": _libm("asinh"),
+    "arccosh": _libm("acosh"),
+    "arctanh": _libm("atanh"),
+    # our own, for whole vectors
+    **{name: _vector(name) for name in FLOAT32},
+    "logaddexp": Expression(_in_double(_logaddexp), costly=True),
     # SciPy's
-    "logit": Expression("log{F}({0} / ({T}(1) - {0}))", costly=True),
-    "xlogy": Expression("({T}(0) if ({0} == {T}(0)) & ({1} == {1}) else {0} * log{F}({1}))", costly=True),
-    "xlog1py": Expression("({T}(0) if ({0} == {T}(0)) & ({1} == {1}) else {0} * log1p{F}({1}))", costly=True),
-    "entr": Expression("entropy{F}({0})", costly=True),
-    "rel_entr": Expression("relative_entropy{F}({0}, {1})", costly=True),
+    "logit": Expression(lambda x: apply("log", x / (1 - x)), costly=True),
+    "xlogy": _times_log("log"),
+    "xlog1py": _times_log("log1p"),
+    "entr": Expression(_in_double(_entropy), costly=True),
+    "rel_entr": Expression(_in_double(_relative_entropy), costly=True),
     **{name: _special(name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
-    "zeta": Expression("{T}(hurwitz_zeta(f64({0}), f64({1})))", costly=True),
+    "zeta": Expression(_in_double(scalar_functions.hurwitz_zeta), costly=True),
 }
 """Every elementwise primitive by name."""
 
 
-def source_of(x: Value, operands: Sequence[str]) -> str:
-    """The expression of a value in terms of the variables of its operands."""
+def written(x: Value, operands: Sequence[Lanes], special: Mapping[str, Lanes]) -> Lanes:
+    """A value, computed from its operands. `special` has the addresses of functions of SciPy."""
     entry = ELEMENTWISE[x.op]
     dtype = operand_dtype(x)
-    T = NAMES[dtype.name]
-    text: Any = entry.text
+    formula = entry.formula
     if dtype.kind == "b" and entry.operands == "result" and entry.logic is not None:
-        text = entry.logic
+        formula = entry.logic
     elif dtype.kind in "iu" and entry.whole is not None:
-        text = entry.whole
-    if entry.operands == "choice":
-        kinds = [np.dtype(bool), x.dtype, x.dtype]
-    elif entry.operands == "own":
-        kinds = [dtype]
-    else:
-        kinds = [dtype] * len(operands)
-    cast = [_cast(o, a, kind) for o, a, kind in zip(operands, x.args, kinds, strict=True)]
-    made = text(*cast, T, x.args, dtype) if callable(text) else text.format(*cast, T=T, F=dtype.itemsize * 8)
-    result = np.dtype(bool) if entry.operands in ("common", "own", "bool") else dtype
-    return made if result == x.dtype else f"{NAMES[x.dtype.name]}({made})"
+        formula = entry.whole
+    kinds = [BOOL, x.dtype, x.dtype] if entry.operands == "choice" else [dtype] * len(operands)
+    cast: list[Any] = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
+    if entry.special:
+        cast = [special[entry.special], *cast]
+    return formula(*([x] if entry.asks else []), *cast).astype(x.dtype)
 
 
 def operand_dtype(x: Value) -> np.dtype[Any]:
@@ -220,12 +269,4 @@ def operand_dtype(x: Value) -> np.dtype[Any]:
         return common
     if entry.operands == "own":
         return x.args[0].dtype
-    return np.dtype(bool) if entry.operands == "bool" else x.dtype
-
-
-def _cast(text: str, x: Value, dtype: np.dtype[Any]) -> str:
-    if x.dtype == dtype and not x.known:
-        return text
-    if dtype.kind == "b":
-        return f"({text} != 0)"
-    return f"{NAMES[dtype.name]}({text})"
+    return BOOL if entry.operands == "bool" else x.dtype

@@ -20,7 +20,7 @@ from pellucid.graph.core.spec import broadcast
 DIVISIONS = ("divide", "sqrt", "reciprocal")
 
 
-@dataclass
+@dataclass(eq=False)
 class Loop:
     """One loop nest: the kept values it makes (`roots`), what it computes on the way (`body`), what it reads."""
 
@@ -40,7 +40,7 @@ class Loop:
         return self.roots
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """An instruction of its own: a matrix product or a move. `args` are the arrays it reads."""
 

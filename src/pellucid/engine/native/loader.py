@@ -1,8 +1,11 @@
-"""Machine code into memory, without Numba: what a warm start needs."""
+"""Machine code into memory: what a warm start needs."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import sys
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from pellucid.locks import forkable
@@ -30,24 +33,29 @@ def processor_name() -> str:
 
 
 @functools.cache
-def processor() -> str:
-    """Name and features of this machine's processor: code made for another is not used."""
+def compiler() -> str:
+    """The version of LLVM: code made by another is not used."""
     import llvmlite
-    import llvmlite.binding as llvm
 
-    return f"{llvmlite.__version__} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    return f"llvmlite {llvmlite.__version__}"
+
+
+LIBRARIES: dict[str, tuple[str | None, ...]] = {"linux": (None, "libm.so.6"), "win32": ("ucrtbase", "kernel32")}
+"""Where the C library's functions are; elsewhere all of them are in the process itself."""
 
 
 @functools.cache
-def target_machine(features: str = "") -> Any:
+def _provided(symbol: str) -> bool:
+    """Make a function of the C library known to LLVM, which sees only what the process has loaded for all."""
     import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="small", jit=True
-    )
+    for library in LIBRARIES.get(sys.platform, (None,)):
+        with suppress(OSError, AttributeError):
+            place = ctypes.cast(getattr(ctypes.CDLL(library), symbol), ctypes.c_void_p).value
+            if place:
+                llvm.add_symbol(symbol, place)
+                return True
+    return False
 
 
 def load(name: str, code: Code) -> int:
@@ -60,7 +68,7 @@ def load(name: str, code: Code) -> int:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(opt=3, jit=True)
-    absent = [symbol for symbol in code.needs if not llvm.address_of_symbol(symbol)]
+    absent = [symbol for symbol in code.needs if not llvm.address_of_symbol(symbol) and not _provided(symbol)]
     if absent:  # LLVM would end the process
         raise CannotLoad(f"{name} needs {', '.join(absent)}, which this process does not have")
     parsed = llvm.ObjectFileRef.from_data(code.binary)

@@ -1,4 +1,4 @@
-"""Elements in other places: transposing, slicing, joining, gathering. Each is a few words for a fixed kernel."""
+"""Elements in other places: transposing, slicing, joining, gathering. Each is a few words for a kernel."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import fixed
+from pellucid.engine.native import builtin_kernels as kernels
+from pellucid.engine.native import summaries
 from pellucid.engine.native.fuse import base
+from pellucid.engine.native.llvm.module import Kernel
 from pellucid.engine.native.schedule import is_single
 from pellucid.engine.native.values import Value, size_of
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.primitives.indexing import SLOT
 
-Work = list[tuple[str, list[int]]]
+Work = list[tuple[Kernel, list[int]]]
+"""Kernels, and the words of their tables."""
 
 LOOKING = ("distribution", "column_moments", "likeness")
 """What only looks at an array: results that nothing else in a program reads."""
@@ -30,8 +33,7 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
         outer = x.args[0].shape if x.op == "getitem" else x.shape
         for a, size in zip(x.args[1:], _indexed_sizes(x.settings["spec"], outer), strict=True):
             end = int(resolve(size, sizes))
-            words = [-end, size_of(a.shape, sizes), address(base(a)), end, fixed.BAD_INDEX]
-            checks.append((fixed.check_range("int64"), words))
+            checks.append(_range_check(a, -end, end, address(base(a)), sizes, kernels.BAD_INDEX))
     # a number of which each thread has its own is made by each; those who look on take turns
     maker = x.number % threads if x.op in LOOKING else 0
     return checks + (moves(x, sizes, address) if thread == maker or is_single(x) else [])
@@ -41,7 +43,7 @@ def _in_range(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int
     """Labels as they are, once all of them are known to be right; each thread copies those of its own rows."""
     count, end = size_of(x.shape, sizes), int(resolve(x.settings["end"], sizes))
     source = address(base(x.args[0]))
-    check = (fixed.check_range(x.dtype.name), [0, count, source, end, fixed.BAD_LABEL])
+    check = _range_check(x, 0, end, source, sizes, kernels.BAD_LABEL)
     axis = next((i for i, s in enumerate(x.shape) if s != 1), None)
     first, last = 0, count
     if axis is not None:
@@ -49,7 +51,18 @@ def _in_range(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int
         unit = count // max(size, 1)
         first, last = size * thread // threads * unit, size * (thread + 1) // threads * unit
     item = x.dtype.itemsize
-    return [check, (fixed.COPY, [(last - first) * item, source + first * item, address(x) + first * item])]
+    words = kernels.COPY_WORDS(
+        bytes=(last - first) * item, source=source + first * item, target=address(x) + first * item
+    )
+    return [check, (kernels.COPY, words)]
+
+
+def _range_check(
+    x: Value, begin: int, end: int, source: int, sizes: Mapping[str, int], status: int
+) -> tuple[Kernel, list[int]]:
+    count = size_of(x.shape, sizes)
+    words = kernels.RANGE_WORDS(begin=begin, end=end, count=count, values=source, status=status)
+    return kernels.check_range(x.dtype.name), words
 
 
 def _indexed_sizes(spec: tuple[Any, ...], outer: Any) -> list[Any]:
@@ -73,7 +86,7 @@ def _axes(spec: tuple[Any, ...], outer: Any) -> list[Any]:
 
 
 def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -> Work:
-    """(source of a kernel, its table) for each thing to do."""
+    """What is to do, one thing after the other."""
     shape = tuple(int(resolve(s, sizes)) for s in x.shape)
     settings = {k: resolve(v, sizes) for k, v in x.settings.items()}
     target = address(x)
@@ -81,14 +94,10 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
         source = x.args[0]
         *lead, columns = (int(resolve(s, sizes)) for s in source.shape)
         rows = int(np.prod(lead, dtype=np.int64))
-        return [(fixed.along(x.op, source.dtype.name), [rows, columns, address(base(source)), target])]
+        words = kernels.ALONG_WORDS(rows=rows, columns=columns, source=address(base(source)), target=target)
+        return [(kernels.along(x.op, source.dtype.name), words)]
     if x.op in LOOKING:
-        values = x.args[0]
-        words = (
-            [size_of(values.shape, sizes)] if x.op == "distribution" else [int(resolve(s, sizes)) for s in values.shape]
-        )
-        words = [*words[: 1 if x.op == "likeness" else 2], address(base(values)), target]
-        return [(getattr(fixed, x.op)(values.dtype.name, **settings), words)]
+        return [_look(x, settings, sizes, address(base(x.args[0])), target)]
     if x.op == "concatenate":
         return _concatenated(x, shape, settings["axis"], sizes, address)
     source = x.args[0]
@@ -119,6 +128,22 @@ def moves(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int]) -
     return _copy(taken, start, made, target, made, array)
 
 
+def _look(
+    x: Value, settings: Mapping[str, Any], sizes: Mapping[str, int], source: int, target: int
+) -> tuple[Kernel, list[int]]:
+    values = x.args[0]
+    dtype, shape = values.dtype.name, [int(resolve(s, sizes)) for s in values.shape]
+    if x.op == "distribution":
+        count = size_of(values.shape, sizes)
+        words = summaries.DISTRIBUTION_WORDS(count=count, source=source, target=target)
+        return summaries.distribution(dtype, **settings), words
+    if x.op == "likeness":
+        return summaries.likeness(dtype), summaries.LIKENESS_WORDS(columns=shape[0], source=source, target=target)
+    rows, columns = shape
+    words = summaries.MOMENT_WORDS(rows=rows, columns=columns, source=source, target=target)
+    return summaries.column_moments(dtype), words
+
+
 def _phantom(shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of which only shape and steps are ever used."""
     size, steps = np.dtype(dtype).itemsize, []
@@ -145,13 +170,19 @@ def _copy(taken: Any, start: int, made: Any, target: int, made_whole: Any, taken
     shape = taken.shape or (1,)
     steps_in = taken.strides or (item,)
     steps_out = made.strides or (item,)
-    words = [len(shape), start + _offset(taken, taken_whole), target + _offset(made, made_whole), *shape]
-    words += [s // item for s in steps_in] + [s // item for s in steps_out]
-    return [(fixed.move(item), [int(w) for w in words])]
+    words = kernels.MOVE_WORDS(
+        shape,
+        (s // item for s in steps_in),
+        (s // item for s in steps_out),
+        axes=len(shape),
+        source=start + _offset(taken, taken_whole),
+        target=target + _offset(made, made_whole),
+    )
+    return [(kernels.move(item), words)]
 
 
-def _zero(x: Value, sizes: Mapping[str, int], target: int) -> tuple[str, list[int]]:
-    return fixed.ZERO, [size_of(x.shape, sizes) * x.dtype.itemsize, target]
+def _zero(x: Value, sizes: Mapping[str, int], target: int) -> tuple[Kernel, list[int]]:
+    return kernels.ZERO, kernels.ZERO_WORDS(bytes=size_of(x.shape, sizes) * x.dtype.itemsize, target=target)
 
 
 def _concatenated(x: Value, shape: Any, axis: int, sizes: Mapping[str, int], address: Callable[[Value], int]) -> Work:
@@ -214,8 +245,9 @@ def _indexed(
         (address(x), address(base(other))) if x.op == "scatter_add" else (address(base(x.args[0])), address(x))
     )
     indexed += start * item
-    ends = [flat, indexed] if x.op == "scatter_add" else [indexed, flat]
-    words = [len(indexes), count, len(rest), *ends]
-    words += [w for entry in indexes for w in entry] + [w for entry in rest for w in entry] + [along]
-    kernel = (fixed.gather(x.dtype.name, x.op == "scatter_add"), [int(w) for w in words])
+    source, target = (flat, indexed) if x.op == "scatter_add" else (indexed, flat)
+    words = kernels.GATHER_WORDS(
+        *indexes, *rest, indexes=len(indexes), count=count, axes=len(rest), source=source, target=target, step=along
+    )
+    kernel = (kernels.gather(x.dtype.name, x.op == "scatter_add"), words)
     return [_zero(x, sizes, address(x)), kernel] if x.op == "scatter_add" else [kernel]

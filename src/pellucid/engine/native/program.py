@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from pellucid.engine.native import cache
 from pellucid.engine.native.fuse import Instruction, Loop, base, fuse
+from pellucid.engine.native.loop_code import LoopKernel, kernel_of
 from pellucid.engine.native.lower import Lowered, lower
 from pellucid.engine.native.memory import over_dying
 from pellucid.engine.native.schedule import Check, Step, can_overwrite, has_order, in_parts, is_single, schedule
-from pellucid.engine.native.source import Kernel, kernel_of
 from pellucid.engine.native.values import Value, evaluate
 from pellucid.graph.graph import Graph
 from pellucid.markup import folded
@@ -31,7 +30,7 @@ class Program:
     threads: int
     instructions: list[Instruction]
     steps: list[Step]
-    kernels: dict[int, Kernel]  # by the loop's id
+    kernels: dict[Loop, LoopKernel]
     overwrites: dict[int, Value]  # value -> the array in whose place it is written
     updates: dict[int, int]  # output -> input, where it is written in place
     private: set[int]  # arrays of which each thread has its own
@@ -72,6 +71,7 @@ def build(
     checked: bool = False,
 ) -> Program:
     """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
+    cache.target_processor()  # where nothing can be compiled, nothing is planned
     lowered = lower(graph, sizes, checked)
     instructions = fuse(lowered)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
@@ -85,7 +85,7 @@ def build(
         if isinstance(step, Loop):
             leaves = {x.number for x in step.leaves}
             aliases = {r.number: overwrites[r.number].number for r in step.roots if r.number in overwrites}
-            kernels[id(step)] = kernel_of(step, {k: v for k, v in aliases.items() if v in leaves})
+            kernels[step] = kernel_of(step, {k: v for k, v in aliases.items() if v in leaves})
     private = {x.number for x in lowered.values if is_single(x)}
     if threads > 1:
         private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
@@ -130,10 +130,3 @@ def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: 
             if old in map(base, i.reads)
         )
     )
-
-
-def as_word(x: Any) -> int:
-    """The 64 bits that stand for a number in a table."""
-    if isinstance(x, bool | int | np.integer | np.bool_):
-        return int(x) if -(2**63) <= int(x) < 2**63 else int(np.uint64(int(x)).view(np.int64))
-    return int(np.float64(x).view(np.int64))

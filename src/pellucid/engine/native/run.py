@@ -1,4 +1,4 @@
-"""Running a bound program: the words of the compiled loop, and the threads that execute it."""
+"""Running a bound program: jobs of the compiled loop, and the threads that execute them."""
 
 from __future__ import annotations
 
@@ -9,38 +9,32 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any
 
-import numpy as np
-
-from pellucid.engine.native import blas, cache, fixed
+from pellucid.engine.native import blas, builtin_kernels, cache
 from pellucid.engine.native.binding import Binding, function_at
 from pellucid.engine.native.interrupts import uninterrupted
+from pellucid.engine.native.run_loop import RUN, Job
 from pellucid.errors import IndexRangeError, ShapeError
-
-WORDS = 25
 
 
 @functools.cache
 def runner() -> Any:
     """The compiled loop over steps and instructions."""
-    (address,) = cache.addresses([fixed.RUN])
+    (address,) = cache.addresses([RUN])
     return function_at(address)
 
 
-def job(binding: Binding, thread: int) -> Any:
+def job(binding: Binding, thread: int) -> Job:
     """The words of one run of the program, without batches: a call."""
-    words = np.zeros(WORDS, np.int64)
     entries = binding.entries[thread]
-    words[1], words[2], words[23] = 1, -1, 1
-    words[3] = words[5] = entries.ctypes.data
-    words[4] = words[6] = len(entries) if entries[0, 0] else 0
-    return words
+    count = len(entries) if entries[0, 0] else 0
+    return Job(last=1, short=-1, per_epoch=1, entries=entries.ctypes.data, entry_count=count)
 
 
 def check_status(status: int, name: str) -> None:
     """An error for a run that met an index or a label out of range: what it wrote is not a result."""
-    if status == fixed.BAD_LABEL:
+    if status == builtin_kernels.BAD_LABEL:
         raise ShapeError(f"{name}: labels must lie in 0 ... classes - 1")
-    if status == fixed.BAD_INDEX:
+    if status == builtin_kernels.BAD_INDEX:
         raise IndexRangeError(f"{name}: an index array holds a number that is out of range")
 
 
@@ -52,7 +46,7 @@ class Crew:
         self.done: SimpleQueue[int] = SimpleQueue()
         self.pid = os.getpid()
 
-    def run(self, jobs: Sequence[Any]) -> int:
+    def run(self, jobs: Sequence[Job]) -> int:
         """Execute one job on each thread; the status of thread 0."""
         run = runner()
         while len(self.queues) < len(jobs) - 1:
@@ -60,8 +54,8 @@ class Crew:
             threading.Thread(target=self._work, args=(queue, run), daemon=True).start()
             self.queues.append(queue)
         for queue, job in zip(self.queues, jobs[1:], strict=False):
-            queue.put(job.ctypes.data)
-        status = int(run(jobs[0].ctypes.data))
+            queue.put(job.address)
+        status = int(run(jobs[0].address))
         for _ in jobs[1:]:
             self.done.get()
         return status
@@ -74,10 +68,10 @@ class Crew:
 _free: list[Crew] = []  # those without work: as many as ever worked at the same time
 
 
-def run_together(jobs: Sequence[Any]) -> int:
+def run_together(jobs: Sequence[Job]) -> int:
     """Execute one job on each thread; the status of the first. Ctrl-C is heard when all have finished."""
     if len(jobs) == 1:
-        return int(runner()(jobs[0].ctypes.data))
+        return int(runner()(jobs[0].address))
     with uninterrupted():
         crew = next((c for c in (_free.pop() for _ in range(len(_free))) if c.pid == os.getpid()), None) or Crew()
         status = crew.run(jobs)
@@ -85,7 +79,7 @@ def run_together(jobs: Sequence[Any]) -> int:
         return status
 
 
-def execute(jobs: Sequence[Any]) -> int:
-    """Run the jobs with a BLAS that stays on its thread."""
+def execute(jobs: Sequence[Job]) -> int:
+    """Run the jobs; a library, if one makes the products, stays on its thread."""
     with blas.one_thread():
         return run_together(jobs)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native import blas
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.binding import Binding, Memory
@@ -21,7 +22,7 @@ from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
 ALONE = 200_000
-"""Floating-point operations below which BLAS stays on its thread by itself."""
+"""Floating-point operations below which a library stays on its thread by itself."""
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Bound:
     address: int  # of the first job
     X: Any
     Y: Any
-    alone: bool  # does BLAS stay on its thread by itself?
+    alone: bool  # on the caller's thread, and nothing else to look after
     binding: Binding
 
 
@@ -95,10 +96,10 @@ class Session:
         placed = self._placed(sizes)
         binding = Binding(placed.program, placed.memory, sizes, int(placed.counter.ctypes.data))
         jobs = [job(binding, t) for t in range(placed.program.threads)]
-        alone = len(jobs) == 1 and flops(self.graph, sizes) < ALONE
+        alone = len(jobs) == 1 and (blas.library() is None or flops(self.graph, sizes) < ALONE)
         if len(self.bound) > 8:
             self.bound.pop(next(iter(self.bound)))
-        self.bound[rows] = Bound(jobs, jobs[0].ctypes.data, placed.X[:rows], placed.Y[:rows], alone, binding)
+        self.bound[rows] = Bound(jobs, jobs[0].address, placed.X[:rows], placed.Y[:rows], alone, binding)
         return self.bound[rows]
 
     def _program(self, sizes: dict[str, int], threads: int) -> Program:

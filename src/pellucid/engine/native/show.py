@@ -235,7 +235,7 @@ def _row(number: int, step: Step, names: Names, program: Program, sizes: Mapping
     moved = sum(size_of(base(x).shape, sizes) * x.dtype.itemsize for x in [*step.reads, *step.writes])
     if isinstance(step, Call) and step.value.op == "matmul":
         inner = int(resolve(step.value.args[0].shape[-1], sizes))
-        return Row(number, what, "gemm", 2 * inner * size_of(step.value.shape, sizes), moved)
+        return Row(number, what, "product", 2 * inner * size_of(step.value.shape, sizes), moved)
     if isinstance(step, Loop):
         work = sum(size_of(_of(x), sizes) for x in step.body if x.op in ELEMENTWISE or x.op == "reduce")
         return Row(number, what + " -> " + ", ".join(names(x) for x in step.roots), _key(step, program), work, moved)
@@ -247,7 +247,7 @@ def _of(x: Value) -> Any:
 
 
 def _key(loop: Loop, program: Program) -> str:
-    return cache.key_of(program.kernels[id(loop)].source)[:12]
+    return cache.key_of(program.kernels[loop].kernel)[:12]
 
 
 def _count(n: int) -> str:

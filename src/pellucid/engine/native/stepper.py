@@ -15,16 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import cache, fixed
+from pellucid.engine.native import cache
 from pellucid.engine.native.arrays import aligned, as_read
-from pellucid.engine.native.binding import BYTES, PRIVATE, Binding, Memory, share
-from pellucid.engine.native.blas import LANE
+from pellucid.engine.native.binding import PRIVATE, Binding, Memory, share
+from pellucid.engine.native.builtin_kernels import COPY, COPY_WORDS
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
-from pellucid.engine.native.run import WORDS, check_status, execute, runner
+from pellucid.engine.native.run import check_status, execute, runner
+from pellucid.engine.native.run_loop import BARRIER, BARRIER_WORDS, Job
 from pellucid.engine.native.schedule import is_single
 from pellucid.engine.native.values import Value, evaluate
+from pellucid.engine.native.words import BYTES
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -103,9 +105,9 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = program_for(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid, self.lane, self.ticket = os.getpid(), LANE.get(), -1
+        self.pid, self.ticket = os.getpid(), -1
         self.data: list[Any] = []
-        self.jobs: list[Any] = []
+        self.jobs: list[Job] = []
         self.lists: list[Any] = []
         self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
         self.storage: dict[int, Any] = {}
@@ -131,7 +133,7 @@ class Stepper:
 
     def suits(self) -> bool:
         """May it be used here and now?"""
-        return self.pid == os.getpid() and self.lane == LANE.get()
+        return self.pid == os.getpid()
 
     def forget(self) -> None:
         """Let go of the data."""
@@ -194,14 +196,12 @@ class Stepper:
             given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
             lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
             whole = self._entries(self.rows)[thread]
-            words = np.zeros(WORDS, np.int64)
-            words[3], words[4] = whole.ctypes.data, len(whole)
-            words[7], words[9] = len(slots), lists[0].ctypes.data
-            words[10], words[11], words[13] = len(self.data), lists[1].ctypes.data, self.rows
-            words[14:16] = share(self.rows, self.threads, thread)
-            words[18], words[19], words[22] = len(given), lists[2].ctypes.data, FLUSH
-            self.jobs.append(words)
-            self.lists.append(lists)  # the words point to them
+            job = Job(entries=whole.ctypes.data, entry_count=len(whole), batch=self.rows, float_mode=FLUSH)
+            job.first_row, job.last_row = share(self.rows, self.threads, thread)
+            job.number_count, job.gather_count, job.result_count = len(slots), len(self.data), len(given)
+            job.slots, job.gathers, job.places = (x.ctypes.data for x in lists)
+            self.jobs.append(job)
+            self.lists.append(lists)  # the job points to them
 
     def run(self, orders: Any, first: int, last: int, numbers: Any) -> tuple[Any, int]:
         """Steps first ... last - 1, counted through the epochs that `orders` (epochs, rows) describes.
@@ -214,16 +214,16 @@ class Stepper:
         count, rest = -(-length // self.rows), length % self.rows
         results = np.zeros((last, max(len(self.roles.results), 1)), np.int64)
         starts = orders.ctypes.data, numbers.ctypes.data, results.ctypes.data
-        for thread, words in enumerate(self.jobs):
-            words[0], words[1], words[2] = first, last, count - 1 if rest else -1
-            words[12], words[8], words[20] = starts
-            words[23], words[24] = count, length
+        for thread, job in enumerate(self.jobs):
+            job.first, job.last, job.short = first, last, count - 1 if rest else -1
+            job.order, job.numbers, job.results = starts
+            job.per_epoch, job.epoch_rows = count, length
             if rest:
                 part = self._entries(rest)[thread]
-                words[5], words[6] = part.ctypes.data, len(part)
-                words[16:18] = share(rest, self.threads, thread)
+                job.short_entries, job.short_entry_count = part.ctypes.data, len(part)
+                job.short_first_row, job.short_last_row = share(rest, self.threads, thread)
         check_status(execute(self.jobs), self.graph.name)
-        return self._as_floats(results, count, rest), int(self.jobs[0][21])
+        return self._as_floats(results, count, rest), int(self.jobs[0].reached)
 
     def entries(self, thread: int) -> Any:
         """What a thread calls in a step: (function, table), in order."""
@@ -253,7 +253,7 @@ class Stepper:
         if not self.late:
             return entries
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        (copy, barrier) = cache.addresses([fixed.COPY, fixed.BARRIER])
+        (copy, barrier) = cache.addresses([COPY, BARRIER])
         words: list[Any] = []
         aside, more = [], []
         for o, i in self.late:
@@ -263,14 +263,14 @@ class Stepper:
                 if base(outputs[o]).op == "input":  # an old value that another copy may overwrite: put it aside first
                     words.append(np.zeros(-(-size // BYTES), np.int64))
                     between = words[-1].ctypes.data
-                    words.append(np.array([size, source, between]))
+                    words.append(np.array(COPY_WORDS(bytes=size, source=source, target=between)))
                     aside.append((copy, words[-1].ctypes.data))
                     source = between
-                words.append(np.array([size, source, target]))
+                words.append(np.array(COPY_WORDS(bytes=size, source=source, target=target)))
                 more.append((copy, words[-1].ctypes.data))
         more = aside + more
         if self.threads > 1:
-            words.append(np.array([self.counter.ctypes.data, self.threads]))
+            words.append(np.array(BARRIER_WORDS(counter=self.counter.ctypes.data, threads=self.threads)))
             more.append((barrier, words[-1].ctypes.data))
         binding.tables += words  # they live as long as the binding
         return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])

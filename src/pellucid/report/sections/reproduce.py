@@ -21,7 +21,7 @@ from pellucid.report.rows import Sample
 from pellucid.report.sections.section import Section
 from pellucid.train import History, Model
 
-PACKAGES = ("pellucid", "numpy", "scipy", "scikit-learn", "numba", "llvmlite", "pandas")
+PACKAGES = ("pellucid", "numpy", "scipy", "scikit-learn", "llvmlite", "pandas")
 
 
 def reproduce_section(

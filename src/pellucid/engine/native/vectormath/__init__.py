@@ -1,8 +1,8 @@
-"""Elementary functions that a compiled loop can run 16 numbers at a time.
+"""Elementary functions that a compiled loop computes for a whole vector at a time.
 
-Numba's own `exp`, `tanh`, ... are scalar calls. These are branch-free polynomials that LLVM inlines into the loop
-around them and vectorises. FLOAT32 and FLOAT64 say, for a primitive's name, in which module the function is and what it
-is called there. Importing this package does not import Numba; importing one of the modules does.
+The functions of the C library take one number. These are polynomials without branches, written once as formulas that
+either compute (arrays of NumPy: the reference in tests) or write instructions into the loop around them. FLOAT32 and
+FLOAT64 have them by the primitive's name.
 
 Largest error, in units of the last place, from the exact result (for float32: from the exact result rounded), over all
 numbers, subnormal results included, with and without fused multiply-add:
@@ -20,29 +20,46 @@ NaN gives NaN, and infinities, poles and numbers outside the domain give what Nu
 kept. log_expit(x) = log(1 / (1 + exp(-x))), which is -softplus(-x).
 """
 
-_HERE = "pellucid.engine.native.vectormath"
-_MODULES = {
-    "float32": "exp exp2 expm1 tanh sinh cosh expit arctan erf",
-    "float32_logs": "log log2 log10 log1p log_expit",
-    "float32_wide": "sin cos tan erfc ndtr cbrt",
-    "float64": "exp exp2 expm1 tanh sinh cosh expit",
-    "float64_logs": "log log2 log10 log1p log_expit cbrt",
-    "float64_angles": "sin cos tan arctan",
-    "float64_gauss": "erf erfc ndtr",
-}
+from collections.abc import Callable
+from types import ModuleType
+
+from pellucid.engine.native.vectormath import (
+    float32,
+    float32_logs,
+    float32_wide,
+    float64,
+    float64_angles,
+    float64_gauss,
+    float64_logs,
+)
+from pellucid.engine.native.vectormath.operations import Number
 
 
-def _table(kind: str) -> dict[str, tuple[str, str]]:
-    """Primitive -> (module, function): "tanh" -> tanh32, and "exp2" -> exp2_32, for a name that ends in a digit."""
+def _table(ending: str, names: dict[ModuleType, str]) -> dict[str, Callable[[Number], Number]]:
+    """Primitive -> function: "tanh" -> tanh32, and "exp2" -> exp2_32, for a name that ends in a digit."""
     return {
-        name: (f"{_HERE}.{module}", f"{name}{'_' if name[-1].isdigit() else ''}{kind[-2:]}")
-        for module, names in _MODULES.items()
-        if module.startswith(kind)
-        for name in names.split()
+        name: getattr(module, f"{name}{'_' if name[-1].isdigit() else ''}{ending}")
+        for module, listed in names.items()
+        for name in listed.split()
     }
 
 
-FLOAT32: dict[str, tuple[str, str]] = _table("float32")
-FLOAT64: dict[str, tuple[str, str]] = _table("float64")
+FLOAT32 = _table(
+    "32",
+    {
+        float32: "exp exp2 expm1 tanh sinh cosh expit arctan erf",
+        float32_logs: "log log2 log10 log1p log_expit",
+        float32_wide: "sin cos tan erfc ndtr cbrt",
+    },
+)
+FLOAT64 = _table(
+    "64",
+    {
+        float64: "exp exp2 expm1 tanh sinh cosh expit",
+        float64_logs: "log log2 log10 log1p log_expit cbrt",
+        float64_angles: "sin cos tan arctan",
+        float64_gauss: "erf erfc ndtr",
+    },
+)
 
 __all__ = ["FLOAT32", "FLOAT64"]

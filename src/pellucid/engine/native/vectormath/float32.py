@@ -7,17 +7,7 @@ before rounding to float32; half an ulp is 3e-8 to 6e-8).
 
 import numpy as np
 
-from pellucid.engine.native.vectormath.bits import (
-    bits_float32,
-    elementary,
-    float32_bits,
-    horner,
-    int_add,
-    int_and,
-    int_or,
-    int_subtract,
-    shift_left,
-)
+from pellucid.engine.native.vectormath.operations import Number, bits, elementary, floats, horner, select
 
 
 def table(*coefficients: float) -> tuple[np.float32, ...]:
@@ -52,31 +42,28 @@ ERFC_ROOT = table(
 EXP_MAX, EXP_MIN, EXPM1_MIN, EXP2_MAX, EXP2_MIN = table(89, -105, -18, 129, -151)
 TANH_MAX, TANH_SMALL, SINH_MAX = table(10, 0.55, 89.5)
 DOWN_MAX, ERF_MAX = table(60, 4)
+SIGN = -0x80000000
 HALF_PI_HI, HALF_PI_LO = table(1.5707963267948966, -4.3711390001862426e-08)
 
 
-@elementary
-def _with_sign(magnitude: np.float32, x: np.float32) -> np.float32:
+def _with_sign(magnitude: Number, x: Number) -> Number:
     """A magnitude >= 0 with the sign of x."""
-    return bits_float32(int_or(float32_bits(magnitude), int_and(float32_bits(x), -0x80000000)))
+    return floats(bits(magnitude) | (bits(x) & SIGN))
 
 
-@elementary
-def _two_to(shifted: np.float32, add: int) -> np.float32:
+def _two_to(shifted: Number, add: int) -> Number:
     """2^(n + add), where shifted = BIG + n."""
-    return bits_float32(shift_left(int_add(float32_bits(shifted), 127 + add), 23))
+    return floats((bits(shifted) + (127 + add)) << 23)
 
 
-@elementary
-def _scale(y: np.float32, shifted: np.float32) -> np.float32:
+def _scale(y: Number, shifted: Number) -> Number:
     """y 2^n, where shifted = BIG + n: in two steps, so that subnormal results and overflow are right."""
-    half = float32_bits((shifted - BIG) * HALF + BIG)
-    rest = int_subtract(float32_bits(shifted), half)
-    return y * bits_float32(shift_left(int_add(half, 127), 23)) * bits_float32(shift_left(int_add(rest, 127), 23))
+    half = bits((shifted - BIG) * HALF + BIG)
+    rest = bits(shifted) - half
+    return y * floats((half + 127) << 23) * floats((rest + 127) << 23)
 
 
-@elementary
-def _reduce(x: np.float32) -> tuple[np.float32, np.float32, np.float32]:
+def _reduce(x: Number) -> tuple[Number, Number, Number]:
     """BIG + n, r and what r lost to rounding, where x = n ln(2) + r."""
     shifted = x * LOG2_E + BIG
     n = shifted - BIG
@@ -86,86 +73,85 @@ def _reduce(x: np.float32) -> tuple[np.float32, np.float32, np.float32]:
 
 
 @elementary
-def exp32(x: np.float32) -> np.float32:
-    x = EXP_MAX if x > EXP_MAX else x
-    x = EXP_MIN if x < EXP_MIN else x
+def exp32(x: Number) -> Number:
+    x = select(x > EXP_MAX, EXP_MAX, x)
+    x = select(x < EXP_MIN, EXP_MIN, x)
     shifted, r, lost = _reduce(x)
     return _scale(ONE + (r + (r * r * horner(r, EXP) + lost)), shifted)
 
 
 @elementary
-def exp2_32(x: np.float32) -> np.float32:
-    x = EXP2_MAX if x > EXP2_MAX else x
-    x = EXP2_MIN if x < EXP2_MIN else x
+def exp2_32(x: Number) -> Number:
+    x = select(x > EXP2_MAX, EXP2_MAX, x)
+    x = select(x < EXP2_MIN, EXP2_MIN, x)
     shifted = x + BIG
     r = x - (shifted - BIG)
     return _scale(ONE + r * horner(r, EXP2), shifted)
 
 
 @elementary
-def expm1_32(x: np.float32) -> np.float32:
+def expm1_32(x: Number) -> Number:
     """2 (2^(n-1) expm1(r) + (2^(n-1) - 1/2)): half of it, so that 2^n does not overflow first."""
-    x = EXP_MAX if x > EXP_MAX else x
-    x = EXPM1_MIN if x < EXPM1_MIN else x
+    x = select(x > EXP_MAX, EXP_MAX, x)
+    x = select(x < EXPM1_MIN, EXPM1_MIN, x)
     shifted, r, lost = _reduce(x)
     s = _two_to(shifted, -1)
     return TWO * (s * (r + (r * r * horner(r, EXPM1) + lost)) + (s - HALF))
 
 
 @elementary
-def tanh32(x: np.float32) -> np.float32:
+def tanh32(x: Number) -> Number:
     """A polynomial where tanh < 1/2, and 1 - 2 / (exp(2x) + 1) above."""
     a = abs(x)
     square = a * a
     small = a + a * (square * horner(square, TANH))
-    shifted, r, lost = _reduce(TWO * (TANH_MAX if a > TANH_MAX else a))
+    shifted, r, lost = _reduce(TWO * select(a > TANH_MAX, TANH_MAX, a))
     e = (ONE + (r + (r * r * horner(r, EXP) + lost))) * _two_to(shifted, 0)
     large = ONE - TWO / (e + ONE)
-    return _with_sign(small if a < TANH_SMALL else large, x)
+    return _with_sign(select(a < TANH_SMALL, small, large), x)
 
 
-@elementary
-def _hyperbolic(a: np.float32) -> tuple[np.float32, np.float32, np.float32, np.float32]:
+def _hyperbolic(a: Number) -> tuple[Number, Number, Number, Number]:
     """2^(n-2) + 2^(-n-2), 2^(n-2) - 2^(-n-2), sinh(r), cosh(r) - 1, for a = n ln(2) + r >= 0."""
-    shifted, r, lost = _reduce(SINH_MAX if a > SINH_MAX else a)
+    shifted, r, lost = _reduce(select(a > SINH_MAX, SINH_MAX, a))
     n = shifted - BIG
-    up, down = _two_to(shifted, -2), _two_to(BIG - (DOWN_MAX if n > DOWN_MAX else n), -2)
+    up, down = _two_to(shifted, -2), _two_to(BIG - select(n > DOWN_MAX, DOWN_MAX, n), -2)
     square = r * r
     return up + down, up - down, r + (r * (square * horner(square, SINH)) + lost), square * horner(square, COSH)
 
 
 @elementary
-def sinh32(x: np.float32) -> np.float32:
+def sinh32(x: Number) -> Number:
     plus, minus, s, c = _hyperbolic(abs(x))
     return _with_sign(TWO * (minus + (minus * c + plus * s)), x)
 
 
 @elementary
-def cosh32(x: np.float32) -> np.float32:
+def cosh32(x: Number) -> Number:
     plus, minus, s, c = _hyperbolic(abs(x))
     return TWO * (plus + (plus * c + minus * s))
 
 
 @elementary
-def expit32(x: np.float32) -> np.float32:
+def expit32(x: Number) -> Number:
     e = exp32(-abs(x))
-    return (e if x < ZERO else ONE) / (ONE + e)
+    return select(x < ZERO, e, ONE) / (ONE + e)
 
 
 @elementary
-def arctan32(x: np.float32) -> np.float32:
+def arctan32(x: Number) -> Number:
     a = abs(x)
     large = a > ONE
-    t = (-ONE if large else a) / (a if large else ONE)
+    t = select(large, -ONE, a) / select(large, a, ONE)
     square = t * t
     y = t + t * (square * horner(square, ARCTAN))
-    return _with_sign(HALF_PI_HI + (HALF_PI_LO + y) if large else y, x)
+    return _with_sign(select(large, HALF_PI_HI + (HALF_PI_LO + y), y), x)
 
 
 @elementary
-def erf32(x: np.float32) -> np.float32:
+def erf32(x: Number) -> Number:
     a = abs(x)
-    a = ERF_MAX if a > ERF_MAX else a
+    a = select(a > ERF_MAX, ERF_MAX, a)
     root = horner(a, ERFC_ROOT)
     square = root * root
-    return _with_sign(a + a * horner(a * a, ERF) if a < ONE else ONE - square * square, x)
+    return _with_sign(select(a < ONE, a + a * horner(a * a, ERF), ONE - square * square), x)

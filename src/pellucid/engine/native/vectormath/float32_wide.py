@@ -4,19 +4,7 @@ angle, exp(-x^2) in the tail of the normal distribution. Half as fast as float32
 
 import numpy as np
 
-from pellucid.engine.native.vectormath.bits import (
-    bits_float32,
-    bits_float64,
-    elementary,
-    float32_bits,
-    float64_bits,
-    horner,
-    int_add,
-    int_and,
-    int_or,
-    int_xor,
-    shift_left,
-)
+from pellucid.engine.native.vectormath.operations import Number, bits, elementary, floats, horner, select
 
 ZERO, INF, NAN, ANGLE_MAX = np.float32(0), np.float32(np.inf), np.float32(np.nan), np.float32(2.0**30)
 BIG = 1.5 * 2.0**52  # BIG + x rounds x to an integer, and the low bits of the sum are that integer
@@ -41,79 +29,78 @@ ERFC_MAX, ROOT_HALF = 10.1, 0.7071067811865476  # erfc(10.1) is 0 in float32
 CBRT_SCALE, CBRT_UNSCALE, THIRD = np.float32(2.0**24), 2.0**-8, np.float32(1 / 3)
 SMALLEST_NORMAL = np.float32(2.0**-126)
 # bits of the root, about: a third of the bits, and two thirds of those of 1, less a little to spread the error (3.5 %)
+SIGN = -0x80000000
 CBRT_BITS = np.float32(709921077)
 
 
-@elementary
-def _sine(x: float, n: float, sign: int) -> np.float32:
+def _sine(x: Number, n: Number, sign: Number) -> Number:
     """sin(x - n pi), for |x - n pi| <= pi/2, with the sign bit flipped if sign is odd."""
     r = ((x - n * PI_1) - n * PI_2) - n * PI_3
-    r32 = np.float32(bits_float64(int_xor(float64_bits(r), shift_left(sign, 63))))
+    r32 = floats(bits(r) ^ (sign << 63)).astype(np.float32)
     square = r32 * r32
     return r32 + r32 * (square * horner(square, SIN))
 
 
 @elementary
-def sin32(x: np.float32) -> np.float32:
-    wide = np.float64(NAN if abs(x) > ANGLE_MAX else x)
+def sin32(x: Number) -> Number:
+    wide = select(abs(x) > ANGLE_MAX, NAN, x).astype(np.float64)
     shifted = wide * INVERSE_PI + BIG
-    return _sine(wide, shifted - BIG, float64_bits(shifted))
+    return _sine(wide, shifted - BIG, bits(shifted))
 
 
 @elementary
-def cos32(x: np.float32) -> np.float32:
+def cos32(x: Number) -> Number:
     """cos(x) = -sin(x - pi/2)."""
-    wide = np.float64(NAN if abs(x) > ANGLE_MAX else x)
-    shifted = (wide * INVERSE_PI - 0.5) + BIG
-    return _sine(wide, (shifted - BIG) + 0.5, int_add(float64_bits(shifted), 1))
+    wide = select(abs(x) > ANGLE_MAX, NAN, x).astype(np.float64)
+    shifted = wide * INVERSE_PI - 0.5 + BIG
+    return _sine(wide, shifted - BIG + 0.5, bits(shifted) + 1)
 
 
 @elementary
-def tan32(x: np.float32) -> np.float32:
-    wide = np.float64(NAN if abs(x) > ANGLE_MAX else x)
+def tan32(x: Number) -> Number:
+    wide = select(abs(x) > ANGLE_MAX, NAN, x).astype(np.float64)
     shifted = wide * INVERSE_HALF_PI + BIG
     n = 0.5 * (shifted - BIG)
     r = ((wide - n * PI_1) - n * PI_2) - n * PI_3
     square = r * r
     s, c = r + r * square * horner(square, TAN_SIN), 1.0 + square * horner(square, TAN_COS)
-    odd = int_and(float64_bits(shifted), 1) != 0
-    return np.float32((-c if odd else s) / (s if odd else c))
+    odd = (bits(shifted) & 1) != 0
+    return (select(odd, -c, s) / select(odd, s, c)).astype(np.float32)
 
 
-@elementary
-def _erfc(z: float) -> float:
+def _erfc(z: Number) -> Number:
     """erfc of a float64, good to 5e-9."""
     a = abs(z)
-    a = ERFC_MAX if a > ERFC_MAX else a
+    a = select(a > ERFC_MAX, ERFC_MAX, a)
     power = -a * a
     shifted = power * LOG2_E + BIG
     r = power - (shifted - BIG) * LN2
-    scale = bits_float64(shift_left(int_add(float64_bits(shifted), 1023), 52))
+    scale = floats((bits(shifted) + 1023) << 52)
     inverse = 1.0 / (a + 3.0)
     tail = (1.0 + (r + r * r * horner(r, EXP))) * scale * (horner((a - 3.0) * inverse, ERFCX) * inverse)
-    return 2.0 - tail if z < 0.0 else tail
+    return select(z < 0.0, 2.0 - tail, tail)
 
 
 @elementary
-def erfc32(x: np.float32) -> np.float32:
-    return np.float32(_erfc(np.float64(x)))
+def erfc32(x: Number) -> Number:
+    return _erfc(x.astype(np.float64)).astype(np.float32)
 
 
 @elementary
-def ndtr32(x: np.float32) -> np.float32:
-    return np.float32(0.5 * _erfc(-np.float64(x) * ROOT_HALF))
+def ndtr32(x: Number) -> Number:
+    return (0.5 * _erfc(-x.astype(np.float64) * ROOT_HALF)).astype(np.float32)
 
 
 @elementary
-def cbrt32(x: np.float32) -> np.float32:
+def cbrt32(x: Number) -> Number:
     """Two steps of Halley's method, y <- y (y^3 + 2a) / (2 y^3 + a), from a third of the exponent."""
     small = abs(x) < SMALLEST_NORMAL
-    scaled = abs(x * CBRT_SCALE if small else x)
-    y = np.float64(bits_float32(np.int32(np.float32(float32_bits(scaled)) * THIRD + CBRT_BITS)))
-    a = np.float64(scaled)
+    scaled = abs(select(small, x * CBRT_SCALE, x))
+    y = floats((bits(scaled).astype(np.float32) * THIRD + CBRT_BITS).astype(np.int32)).astype(np.float64)
+    a = scaled.astype(np.float64)
     cube = y * y * y
     y = y * ((cube + 2.0 * a) / (2.0 * cube + a))
     cube = y * y * y
-    y = y * ((cube + 2.0 * a) / (2.0 * cube + a)) * (CBRT_UNSCALE if small else 1.0)
-    root = bits_float32(int_or(float32_bits(np.float32(y)), int_and(float32_bits(x), -0x80000000)))
-    return root if scaled > ZERO and scaled < INF else x
+    y = y * ((cube + 2.0 * a) / (2.0 * cube + a)) * select(small, CBRT_UNSCALE, 1.0)
+    root = floats(bits(y.astype(np.float32)) | (bits(x) & SIGN))
+    return select((scaled > ZERO) & (scaled < INF), root, x)

@@ -4,17 +4,7 @@ The methods are those of float32.py with longer polynomials. The comment of a po
 where, and its largest relative error in the result (Remez exchange in mpmath; half an ulp is 0.6e-16 to 1.1e-16).
 """
 
-from pellucid.engine.native.vectormath.bits import (
-    bits_float64,
-    elementary,
-    float64_bits,
-    horner,
-    int_add,
-    int_and,
-    int_or,
-    int_subtract,
-    shift_left,
-)
+from pellucid.engine.native.vectormath.operations import Number, bits, elementary, floats, horner, select
 
 BIG = 1.5 * 2.0**52  # BIG + x rounds x to an integer, and the low bits of the sum are that integer
 LOG2_E = 1.4426950408889634
@@ -71,28 +61,24 @@ TANH = (
 SIGN = -0x8000000000000000
 
 
-@elementary
-def _with_sign(magnitude: float, x: float) -> float:
+def _with_sign(magnitude: Number, x: Number) -> Number:
     """A magnitude >= 0 with the sign of x."""
-    return bits_float64(int_or(float64_bits(magnitude), int_and(float64_bits(x), SIGN)))
+    return floats(bits(magnitude) | (bits(x) & SIGN))
 
 
-@elementary
-def _two_to(shifted: float, add: int) -> float:
+def _two_to(shifted: Number, add: int) -> Number:
     """2^(n + add), where shifted = BIG + n."""
-    return bits_float64(shift_left(int_add(float64_bits(shifted), 1023 + add), 52))
+    return floats((bits(shifted) + (1023 + add)) << 52)
 
 
-@elementary
-def _scale(y: float, shifted: float) -> float:
+def _scale(y: Number, shifted: Number) -> Number:
     """y 2^n, where shifted = BIG + n: in two steps, so that subnormal results and overflow are right."""
-    half = float64_bits((shifted - BIG) * 0.5 + BIG)
-    rest = int_subtract(float64_bits(shifted), half)
-    return y * bits_float64(shift_left(int_add(half, 1023), 52)) * bits_float64(shift_left(int_add(rest, 1023), 52))
+    half = bits((shifted - BIG) * 0.5 + BIG)
+    rest = bits(shifted) - half
+    return y * floats((half + 1023) << 52) * floats((rest + 1023) << 52)
 
 
-@elementary
-def _reduce(x: float) -> tuple[float, float, float]:
+def _reduce(x: Number) -> tuple[Number, Number, Number]:
     """BIG + n, r and what r lost to rounding, where x = n ln(2) + r."""
     shifted = x * LOG2_E + BIG
     n = shifted - BIG
@@ -102,67 +88,66 @@ def _reduce(x: float) -> tuple[float, float, float]:
 
 
 @elementary
-def exp64(x: float) -> float:
-    x = 710.0 if x > 710.0 else x
-    x = -746.0 if x < -746.0 else x
+def exp64(x: Number) -> Number:
+    x = select(x > 710.0, 710.0, x)
+    x = select(x < -746.0, -746.0, x)
     shifted, r, lost = _reduce(x)
     return _scale(1.0 + (r + (r * r * horner(r, EXP) + lost)), shifted)
 
 
 @elementary
-def exp2_64(x: float) -> float:
-    x = 1025.0 if x > 1025.0 else x
-    x = -1076.0 if x < -1076.0 else x
+def exp2_64(x: Number) -> Number:
+    x = select(x > 1025.0, 1025.0, x)
+    x = select(x < -1076.0, -1076.0, x)
     shifted = x + BIG
     r = x - (shifted - BIG)
     return _scale(1.0 + r * horner(r, EXP2), shifted)
 
 
 @elementary
-def expm1_64(x: float) -> float:
+def expm1_64(x: Number) -> Number:
     """2 (2^(n-1) expm1(r) + (2^(n-1) - 1/2)): half of it, so that 2^n does not overflow first."""
-    x = 710.0 if x > 710.0 else x
-    x = -38.0 if x < -38.0 else x
+    x = select(x > 710.0, 710.0, x)
+    x = select(x < -38.0, -38.0, x)
     shifted, r, lost = _reduce(x)
     s = _two_to(shifted, -1)
     return 2.0 * (s * (r + (r * r * horner(r, EXPM1) + lost)) + (s - 0.5))
 
 
 @elementary
-def tanh64(x: float) -> float:
+def tanh64(x: Number) -> Number:
     """A polynomial where tanh < 1/2, and 1 - 2 / (exp(2x) + 1) above."""
     a = abs(x)
     square = a * a
     small = a + a * (square * horner(square, TANH))
-    shifted, r, lost = _reduce(2.0 * (20.0 if a > 20.0 else a))
+    shifted, r, lost = _reduce(2.0 * select(a > 20.0, 20.0, a))
     e = (1.0 + (r + (r * r * horner(r, EXP) + lost))) * _two_to(shifted, 0)
     large = 1.0 - 2.0 / (e + 1.0)
-    return _with_sign(small if a < 0.55 else large, x)
+    return _with_sign(select(a < 0.55, small, large), x)
 
 
-@elementary
-def _hyperbolic(a: float) -> tuple[float, float, float, float]:
+def _hyperbolic(a: Number) -> tuple[Number, Number, Number, Number]:
     """2^(n-2) + 2^(-n-2), 2^(n-2) - 2^(-n-2), sinh(r), cosh(r) - 1, for a = n ln(2) + r >= 0."""
-    shifted, r, lost = _reduce(710.5 if a > 710.5 else a)
+    shifted, r, lost = _reduce(select(a > 710.5, 710.5, a))
     n = shifted - BIG
-    up, down = _two_to(shifted, -2), _two_to(BIG - (500.0 if n > 500.0 else n), -2)
+    up, down = _two_to(shifted, -2), _two_to(BIG - select(n > 500.0, 500.0, n), -2)
     square = r * r
     return up + down, up - down, r + (r * (square * horner(square, SINH)) + lost), square * horner(square, COSH)
 
 
 @elementary
-def sinh64(x: float) -> float:
+def sinh64(x: Number) -> Number:
     plus, minus, s, c = _hyperbolic(abs(x))
     return _with_sign(2.0 * (minus + (minus * c + plus * s)), x)
 
 
 @elementary
-def cosh64(x: float) -> float:
+def cosh64(x: Number) -> Number:
     plus, minus, s, c = _hyperbolic(abs(x))
     return 2.0 * (plus + (plus * c + minus * s))
 
 
 @elementary
-def expit64(x: float) -> float:
+def expit64(x: Number) -> Number:
     e = exp64(-abs(x))
-    return (e if x < 0.0 else 1.0) / (1.0 + e)
+    return select(x < 0.0, e, 1.0) / (1.0 + e)

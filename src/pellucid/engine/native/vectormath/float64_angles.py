@@ -2,17 +2,8 @@
 
 import numpy as np
 
-from pellucid.engine.native.vectormath.bits import (
-    bits_float64,
-    elementary,
-    float64_bits,
-    horner,
-    int_add,
-    int_and,
-    int_xor,
-    shift_left,
-)
 from pellucid.engine.native.vectormath.float64 import BIG, _with_sign
+from pellucid.engine.native.vectormath.operations import Number, bits, elementary, floats, horner, select
 
 INVERSE_PI, INVERSE_HALF_PI = 0.3183098861837907, 0.6366197723675814
 # pi in parts, four of 23 bits: multiples of those up to 2^30 are exact
@@ -49,50 +40,49 @@ HALF_PI_HI, HALF_PI_LO = 1.5707963267948966, 6.123233995736766e-17
 ANGLE_MAX, NAN = 2.0**30, np.nan
 
 
-@elementary
-def _sine(x: float, n: float, sign: int) -> float:
+def _sine(x: Number, n: Number, sign: Number) -> Number:
     """sin(x - n pi), for |x - n pi| <= pi/2, with the sign bit flipped if sign is odd."""
     r = ((((x - n * PI_1) - n * PI_2) - n * PI_3) - n * PI_4) - n * PI_5
-    r = bits_float64(int_xor(float64_bits(r), shift_left(sign, 63)))
+    r = floats(bits(r) ^ (sign << 63))
     square = r * r
     return r + r * (square * horner(square, SIN))
 
 
 @elementary
-def sin64(x: float) -> float:
-    x = NAN if abs(x) > ANGLE_MAX else x
+def sin64(x: Number) -> Number:
+    x = select(abs(x) > ANGLE_MAX, NAN, x)
     shifted = x * INVERSE_PI + BIG
-    return _sine(x, shifted - BIG, float64_bits(shifted))
+    return _sine(x, shifted - BIG, bits(shifted))
 
 
 @elementary
-def cos64(x: float) -> float:
+def cos64(x: Number) -> Number:
     """cos(x) = -sin(x - pi/2)."""
-    x = NAN if abs(x) > ANGLE_MAX else x
-    shifted = (x * INVERSE_PI - 0.5) + BIG
-    return _sine(x, (shifted - BIG) + 0.5, int_add(float64_bits(shifted), 1))
+    x = select(abs(x) > ANGLE_MAX, NAN, x)
+    shifted = x * INVERSE_PI - 0.5 + BIG
+    return _sine(x, shifted - BIG + 0.5, bits(shifted) + 1)
 
 
 @elementary
-def tan64(x: float) -> float:
-    x = NAN if abs(x) > ANGLE_MAX else x
+def tan64(x: Number) -> Number:
+    x = select(abs(x) > ANGLE_MAX, NAN, x)
     shifted = x * INVERSE_HALF_PI + BIG
     n = 0.5 * (shifted - BIG)
     r = ((((x - n * PI_1) - n * PI_2) - n * PI_3) - n * PI_4) - n * PI_5
     square = r * r
     s, c = r + r * (square * horner(square, TAN_SIN)), 1.0 + square * horner(square, TAN_COS)
-    odd = int_and(float64_bits(shifted), 1) != 0
-    return (-c if odd else s) / (s if odd else c)
+    odd = (bits(shifted) & 1) != 0
+    return select(odd, -c, s) / select(odd, s, c)
 
 
 @elementary
-def arctan64(x: float) -> float:
+def arctan64(x: Number) -> Number:
     """arctan(a) = pi/4 + arctan((a - 1) / (a + 1)) for a middling a, and pi/2 + arctan(-1 / a) for a large one."""
     a = abs(x)
-    middle, large = a > TAN_PI_8, a > TAN_3_PI_8
-    above = -1.0 if large else (a - 1.0 if middle else a)
-    below = a if large else (a + 1.0 if middle else 1.0)
-    offset = 1.0 if large else (0.5 if middle else 0.0)
+    middle, large = (a > TAN_PI_8, a > TAN_3_PI_8)
+    above = select(large, -1.0, select(middle, a - 1.0, a))
+    below = select(large, a, select(middle, a + 1.0, 1.0))
+    offset = select(large, 1.0, select(middle, 0.5, 0.0))
     t = above / below
     square = t * t
     tail = t * (square * horner(square, ARCTAN)) + offset * HALF_PI_LO

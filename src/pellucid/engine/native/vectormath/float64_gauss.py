@@ -1,7 +1,7 @@
 """erf, erfc and ndtr of a float64, branch-free, to be inlined into vector loops: see float64.py."""
 
-from pellucid.engine.native.vectormath.bits import bits_float64, elementary, float64_bits, horner, int_and
 from pellucid.engine.native.vectormath.float64 import BIG, EXP, LN2_HI, LN2_LO, LOG2_E, _scale, _with_sign
+from pellucid.engine.native.vectormath.operations import Number, bits, elementary, floats, horner, select
 
 # erf(x) = x + x P(x^2), |x| <= 1: 7e-18
 ERF = (
@@ -23,38 +23,37 @@ ROOT_HALF = 0.7071067811865476
 UPPER_HALF = -0x8000000  # clears 27 bits of 53, so that a square is exact
 
 
-@elementary
-def _gauss_tail(a: float, z: float, factor: float) -> float:
+def _gauss_tail(a: Number, z: Number, factor: Number) -> Number:
     """exp(-factor a^2) times exp(z^2) erfc(z), for a >= 0. Half of a's digits at a time, so that a^2 loses none."""
-    high = bits_float64(int_and(float64_bits(a), UPPER_HALF))
+    high = floats(bits(a) & UPPER_HALF)
     power, rest = -factor * (high * high), factor * ((a - high) * (a + high))
     shifted = power * LOG2_E + BIG
     n = shifted - BIG
-    r = (power - n * LN2_HI) - (n * LN2_LO + rest)
+    r = power - n * LN2_HI - (n * LN2_LO + rest)
     inverse = 1.0 / (z + 2.0)
     p = (1.0 + (r + r * r * horner(r, EXP))) * (horner((z - 2.0) * inverse, ERFCX) * inverse)
     return _scale(p, shifted)
 
 
 @elementary
-def erfc64(x: float) -> float:
+def erfc64(x: Number) -> Number:
     a = abs(x)
-    a = 28.0 if a > 28.0 else a
+    a = select(a > 28.0, 28.0, a)
     tail = _gauss_tail(a, a, 1.0)
-    return 2.0 - tail if x < 0.0 else tail
+    return select(x < 0.0, 2.0 - tail, tail)
 
 
 @elementary
-def erf64(x: float) -> float:
+def erf64(x: Number) -> Number:
     a = abs(x)
-    a = 7.0 if a > 7.0 else a
+    a = select(a > 7.0, 7.0, a)
     small, large = a + a * horner(a * a, ERF), 1.0 - _gauss_tail(a, a, 1.0)
-    return _with_sign(small if a < 1.0 else large, x)
+    return _with_sign(select(a < 1.0, small, large), x)
 
 
 @elementary
-def ndtr64(x: float) -> float:
+def ndtr64(x: Number) -> Number:
     a = abs(x)
-    a = 39.0 if a > 39.0 else a
+    a = select(a > 39.0, 39.0, a)
     tail = 0.5 * _gauss_tail(a, a * ROOT_HALF, 0.5)
-    return 1.0 - tail if x > 0.0 else tail
+    return select(x > 0.0, 1.0 - tail, tail)

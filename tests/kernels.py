@@ -1,0 +1,11 @@
+"""Small kernels for tests of what surrounds them."""
+
+from pellucid.engine.native.builtin_kernels import builtin
+from pellucid.engine.native.llvm.code import INT32
+from pellucid.engine.native.llvm.module import Kernel
+from pellucid.engine.native.words import Words
+
+
+def plus(number: int) -> Kernel:
+    """A kernel that gives the first word of its table and a number more."""
+    return builtin(f"plus {number}, for a test", lambda code: (Words("x").read(code).x + number).astype(INT32))
