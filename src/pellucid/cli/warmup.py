@@ -30,7 +30,7 @@ def warmup(
     with told():
         loaded = None if model is None else load(model)
         console = Console(stderr=True, quiet=quiet or as_json)
-        with console.status("compiling kernels for this machine, some half a minute") as status:
+        with console.status("compiling kernels for this machine, some seconds") as status:
             done = warm(loaded, tell=lambda part: status.update(f"compiling: {part}"))
     if as_json:
         print_json(asdict(done))
