@@ -18,7 +18,7 @@ from benchmarks.figures import Figure
 from benchmarks.timing import Result
 
 Entry = Result | Figure
-PACKAGES = ["pellucid", "numpy", "scipy", "numba", "torch", "jax", "scikit-learn", "onnxruntime", "autograd"]
+PACKAGES = ["pellucid", "numpy", "scipy", "llvmlite", "torch", "jax", "scikit-learn", "onnxruntime", "autograd"]
 PACKAGES += ["lightgbm", "catboost", "pytabkit"]
 
 

@@ -39,7 +39,7 @@ def warmup(
     screen = Screen(as_json=json, quiet=quiet)
     loaded = None if model is None else load(model)
     console = Console(stderr=True, quiet=screen.silent)
-    with console.status("compiling kernels for this machine, some half a minute") as status:
+    with console.status("compiling kernels for this machine, some seconds") as status:
         compiled = warm(loaded, tell=lambda part: status.update(f"compiling: {part}"))
     screen.say(str(compiled))
     screen.result(asdict(compiled))

@@ -59,7 +59,7 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
     """Compile kernels now, so that a first fit, or a first prediction, does not wait for them.
 
     Without a model these are the kernels of `MLPClassifier`, `MLPRegressor`, `TabularMLPClassifier` and
-    `TabularMLPRegressor` with their usual parameters, some half a minute of work on a machine that has none. Other
+    `TabularMLPRegressor` with their usual parameters, some seconds of work on a machine that has none. Other
     activations, losses or rules compile what they need besides when they are first used. A second call finds all of
     them on disk, and returns at once.
 

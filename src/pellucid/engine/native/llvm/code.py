@@ -191,7 +191,7 @@ class Code:
 
     def constant(self, value: Any, dtype: Any = INT64) -> Lanes:
         dtype = np.dtype(dtype)
-        return Lanes(self, literal(value, dtype), dtype, 1, True)
+        return Lanes(self, literal(value, dtype), dtype, 1, value)
 
     def positions(self, lanes: int, dtype: Any = INT64) -> Lanes:
         """0, 1, 2, ..."""

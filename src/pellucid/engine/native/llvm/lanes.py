@@ -42,13 +42,13 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 class Lanes:
-    """`lanes` numbers of a dtype. `text` is the name of what holds them, or a constant."""
+    """`lanes` numbers of a dtype. `text` is the name of what holds them, or a constant, whose value is known."""
 
     __slots__ = ("code", "constant", "dtype", "lanes", "text")
     __array_ufunc__ = None  # a NumPy number to the left leaves the arithmetic to us
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, code: Code, text: str, dtype: np.dtype[Any], lanes: int = 1, constant: bool = False) -> None:
+    def __init__(self, code: Code, text: str, dtype: np.dtype[Any], lanes: int = 1, constant: Any = None) -> None:
         self.code, self.text, self.dtype, self.lanes, self.constant = code, text, dtype, lanes, constant
 
     def __repr__(self) -> str:
@@ -67,8 +67,8 @@ class Lanes:
         if self.lanes == lanes:
             return self
         kind = TYPES[self.dtype]
-        if self.constant:
-            return Lanes(self.code, f"splat ({kind} {self.text})", self.dtype, lanes, True)
+        if self.constant is not None:
+            return Lanes(self.code, f"splat ({kind} {self.text})", self.dtype, lanes, self.constant)
         first = self.code.emit(f"insertelement <{lanes} x {kind}> poison, {kind} {self.text}, i32 0")
         wide = f"shufflevector <{lanes} x {kind}> {first}, <{lanes} x {kind}> poison, <{lanes} x i32> zeroinitializer"
         return Lanes(self.code, self.code.emit(wide), self.dtype, lanes)
@@ -214,6 +214,8 @@ class Lanes:
         dtype = np.dtype(dtype)
         if dtype == self.dtype:
             return self
+        if self.constant is not None:
+            return self.code.constant(self.constant, dtype).spread(self.lanes)
         if dtype == BOOL:
             return self != 0
         made = Lanes(self.code, self.text, dtype, self.lanes)
