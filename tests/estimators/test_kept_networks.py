@@ -64,3 +64,14 @@ def test_networks_of_another_fit_are_refused(tmp_path):
     for parameters, y in (({"random_state": 1}, Y), ({"max_iter": 5}, Y), ({}, Y + 1e-3 * X[:, 0])):
         with pytest.raises(CheckpointError, match="another fit"):
             TabularMLPRegressor(**(SMALL | parameters), checkpoint=tmp_path).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:TabularMLPRegressor. on the")
+def test_a_second_opinion_is_not_kept(tmp_path):
+    """A straight line is what the linear model is best at: networks are trained again, to see what several gain."""
+    line = X @ np.array([1.0, 2.0, 3.0])
+    settings = SMALL | {"max_iter": 16, "numbers": "waves"}
+    model = TabularMLPRegressor(**settings, checkpoint=tmp_path).fit(X, line)
+    assert any("linear model" in attempt["failure"] for attempt in model.attempts_)
+    again = TabularMLPRegressor(**settings, checkpoint=tmp_path).fit(X, line)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

@@ -122,7 +122,8 @@ def _gain(
     if held is None or folds < 2 or trials.recipes[0].max_time is not None:
         return 0.0
     seeds = {(0, kind): seed_of(np.random.RandomState(trials.seeds[0, kind])) for kind in first}
-    _, second = replace(trials, seeds=seeds).trained(stretch=False)
+    recipes = [replace(recipe, checkpoint=None) for recipe in trials.recipes]  # a folder has one network for a place
+    _, second = replace(trials, recipes=recipes, seeds=seeds).trained(stretch=False)
     if len(second) < len(first):  # the user had had enough
         return 0.0
     sign = sign_of(trials.recipes[0].metric)
