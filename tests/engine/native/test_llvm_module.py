@@ -48,6 +48,24 @@ def test_other_machines_are_written_for_too():
     assert "x0" in assembly(plus(1)("f", AARCH64), AARCH64)
 
 
+def test_constants_may_be_far_from_the_code():
+    """Of a process with much memory, the loader finds places for both that are more than 2 GB apart."""
+    text = """
+    @numbers = private constant [4 x double] [double 1.5, double 2.5, double 3.5, double 4.5]
+    declare double @log(double)
+    define double @f(i64 %i) {
+      %place = getelementptr [4 x double], ptr @numbers, i64 0, i64 %i
+      %number = load double, ptr %place
+      %sum = fadd double %number, 0.1
+      %y = call double @log(double %sum)
+      ret double %y
+    }"""
+    for target in (host(), *(SETTINGS[name] for name in executable())):
+        words = assembly(text, target)
+        assert "(%rip)" not in words  # addresses that count from the code, in 32 bits
+        assert "@PLT" not in words
+
+
 def test_settings_that_do_not_exist_are_refused(monkeypatch):
     monkeypatch.setenv("PELLUCID_PROCESSOR", "avx1024")
     with pytest.raises(ValueError, match="generic"):

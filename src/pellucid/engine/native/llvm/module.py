@@ -86,6 +86,7 @@ def target_machine(target: Processor) -> Any:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         back = llvm.Target.from_default_triple()
+    # a small code model would have constants within 2 GB of the code; in a process with much memory they are not
     return back.create_target_machine(
-        cpu=target.name, features=target.features, opt=3, reloc="pic", codemodel="small", jit=True
+        cpu=target.name, features=target.features, opt=3, reloc="default", codemodel="jitdefault", jit=True
     )
