@@ -101,18 +101,28 @@ def with_common_epoch(trials: Sequence[Trial], held: Sequence[Samples | None], s
     if len(rows) < len(trials):
         return Kind(networks, None)
     kept = [one.candidates for one in trials if one.candidates is not None]
-    if len(trials) == 1 or len(kept) < len(trials):
+    if len(trials) == 1:
         return Kind(networks, _scores(networks, rows))
+    counts = [one.total for one in rows]
+    if len(kept) < len(trials):
+        return Kind(_scored_alike(networks, counts), _scores(networks, rows))
     shared = np.array(sorted(set.intersection(*map(set, kept))), int)
     curves = sign * np.array([[network.curves.scores[epoch - 1] for epoch in shared] for network in networks])
-    sums = curves * np.array([[one.total] for one in rows])
+    sums = curves * np.array(counts)[:, None]
     together, others = sums.sum(axis=0), sums.sum(axis=0) - sums
     if not np.isfinite(together).any() or not np.isfinite(others).any(axis=1).all():
-        return Kind(networks, _scores(networks, rows))
-    honest = [at_epoch(one, int(shared[_last_best(means)]), sign) for one, means in zip(trials, others, strict=True)]
-    epoch = int(shared[_last_best(together)])
+        return Kind(_scored_alike(networks, counts), _scores(networks, rows))
+    honest = [at_epoch(one, int(shared[_last_best(means)])) for one, means in zip(trials, others, strict=True)]
     unseen = _scores(honest, rows)
-    return Kind([_gone_back(one.network, one.candidates or {}, epoch, sign) for one in trials], unseen)
+    best = _last_best(together)
+    score = float(together[best] / sum(counts))
+    return Kind([_gone_back(one.network, one.candidates, int(shared[best]), score) for one in trials], unseen)
+
+
+def _scored_alike(networks: Sequence[Fitted], counts: Sequence[float]) -> list[Fitted]:
+    """Networks that have each an epoch of its own, with the mean of their scores."""
+    score = float(np.average([network.curves.best_score for network in networks], weights=counts))
+    return [replace(network, curves=replace(network.curves, best_score=score)) for network in networks]
 
 
 def _last_best(means: Array) -> int:
@@ -129,19 +139,16 @@ def _scores(networks: Sequence[Fitted], held: Sequence[Samples]) -> Array:
     return np.concatenate(scores).astype(np.float64)
 
 
-def at_epoch(trial: Trial, epoch: int, sign: float) -> Fitted:
-    """A copy of the network as it was after an epoch, if that is one that it may go back to.
-
-    sign: -1 where a smaller score is better
-    """
-    return _gone_back(replace(trial.network, model=copy.copy(trial.network.model)), trial.candidates or {}, epoch, sign)
+def at_epoch(trial: Trial, epoch: int) -> Fitted:
+    """A copy of the network as it was after an epoch, if that is one that it may go back to."""
+    network = replace(trial.network, model=copy.copy(trial.network.model))
+    return _gone_back(network, trial.candidates, epoch, network.curves.best_score)
 
 
-def _gone_back(network: Fitted, kept: Epochs, epoch: int, sign: float) -> Fitted:
-    """The network itself, from now on as it was after an epoch."""
+def _gone_back(network: Fitted, kept: Epochs | None, epoch: int, score: float) -> Fitted:
+    """The network itself, from now on as it was after an epoch.   score: of all rows held out, larger is better"""
     network.model.give_back()  # a copy shares compiled predictions with the first
-    if epoch not in kept:
+    if kept is None or epoch not in kept:
         return network
     network.model.params, network.model.state = kept[epoch]
-    curves = replace(network.curves, best_iter=epoch, best_score=sign * network.curves.scores[epoch - 1])
-    return replace(network, curves=curves)
+    return replace(network, curves=replace(network.curves, best_iter=epoch, best_score=score))

@@ -126,8 +126,7 @@ def _gain(
     _, second = replace(trials, recipes=recipes, seeds=seeds).trained(stretch=False)
     if len(second) < len(first):  # the user had had enough
         return 0.0
-    sign = sign_of(trials.recipes[0].metric)
-    again = [at_epoch(second[0, kind], network.curves.best_iter, sign) for kind, network in first.items()]
+    again = [at_epoch(second[0, kind], network.curves.best_iter) for kind, network in first.items()]
     rows = [
         [one.scores(held.X).astype(float) / told[kind].temperature for kind, one in zip(first, networks, strict=True)]
         for networks in (list(first.values()), again)

@@ -59,7 +59,8 @@ class Trials:
         stretch: may there be more epochs than the recipes say?
         """
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
-        pilots = [(0, kind) for kind in early[:PILOTS]] if stretch and self._limit is None else []
+        stretch = stretch and len(self.folds) > 1 and self._limit is None  # else the pilots are half of all
+        pilots = [(0, kind) for kind in early[:PILOTS]] if stretch else []
         done, ended = self._some(pilots, list(places))
         if ended:
             return self, done
