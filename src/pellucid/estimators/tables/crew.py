@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -41,6 +41,16 @@ class Trained:
     fitted: Fitted
     unseen: Array
     gain: Callable[[], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A network of the first fold: of which recipe, over which temperature it is counted, and how much."""
+
+    kind: int
+    network: Fitted
+    temperature: float
+    share: float
 
 
 def fit_crew(
@@ -91,8 +101,11 @@ def fit_crew(
         for row in networks
     ]
     first = counted[0][0]
-    judges = {kinds[place]: networks[0][place] for place in np.flatnonzero(shares)}
-    gain = partial(_gain, trials, judges, told, shares, all_told)
+    judges = [
+        Judge(kinds[place], networks[0][place], told[place].temperature, float(shares[place]))
+        for place in np.flatnonzero(shares)
+    ]
+    gain = partial(_gain, trials, judges, all_told.temperature)
     if len(counted) == 1:
         return Trained(replace(first, calibration=all_told), pooled, gain)
     crew = Crew(tuple(member for member, _ in counted), tuple(share for _, share in counted))
@@ -108,33 +121,31 @@ def _unseen(kinds: Sequence[Kind], held_out: Sequence[Samples | None]) -> Unseen
     return Unseen(joined([rows for rows in held_out if rows is not None]), scores) if scores else None
 
 
-def _gain(
-    trials: Trials, first: Mapping[int, Fitted], told: Sequence[Calibration], shares: Array, all_told: Calibration
-) -> float:
+def _gain(trials: Trials, judges: Sequence[Judge], temperature: float) -> float:
     """By how much the mean answer of all folds costs less than that of one, which judges a row.
 
     For the first fold a second network of each kind is trained. Two of them together cost less than each alone, by half
     of what they disagree by; so many together by nearly all of it (Krogh and Vedelsby, 1995).
 
-    first: by their kind, the networks of the first fold that count
+    judges: the networks of the first fold that count.   temperature: of all together
     """
     held, target, folds = trials.folds[0][1], trials.recipes[0].target, len(trials.folds)
     if held is None or folds < 2 or trials.recipes[0].max_time is not None:
         return 0.0
-    seeds = {(0, kind): seed_of(np.random.RandomState(trials.seeds[0, kind])) for kind in first}
+    seeds = {(0, one.kind): seed_of(np.random.RandomState(trials.seeds[0, one.kind])) for one in judges}
     recipes = [replace(recipe, checkpoint=None) for recipe in trials.recipes]  # a folder has one network for a place
     _, second = replace(trials, recipes=recipes, seeds=seeds).trained(stretch=False)
-    if len(second) < len(first):  # the user had had enough
+    if len(second) < len(judges):  # the user had had enough
         return 0.0
-    again = [at_epoch(second[0, kind], network.curves.best_iter) for kind, network in first.items()]
+    again = [at_epoch(second[0, one.kind], one.network.curves.best_iter) for one in judges]
     rows = [
-        [one.scores(held.X).astype(float) / told[kind].temperature for kind, one in zip(first, networks, strict=True)]
-        for networks in (list(first.values()), again)
+        [network.scores(held.X).astype(float) / one.temperature for one, network in zip(judges, networks, strict=True)]
+        for networks in ([one.network for one in judges], again)
     ]
-    counts = shares[list(first)]
-    answers = [_joined(target, rows[0], counts), _joined(target, rows[1], counts)]
-    answers.append(_joined(target, [*rows[0], *rows[1]], np.tile(counts, 2)))
-    costs = [each_cost(target, one / all_told.temperature, held.target) for one in answers]
+    shares = np.array([one.share for one in judges])
+    answers = [_joined(target, rows[0], shares), _joined(target, rows[1], shares)]
+    answers.append(_joined(target, [*rows[0], *rows[1]], np.tile(shares, 2)))
+    costs = [each_cost(target, one / temperature, held.target) for one in answers]
     each, together = (float(np.average(one, weights=held.weights)) for one in ((costs[0] + costs[1]) / 2, costs[2]))
     return 2 * (each - together) * (1 - 1 / folds)
 

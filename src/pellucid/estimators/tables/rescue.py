@@ -75,10 +75,10 @@ def rescued(
         fitted = trained.fitted
         judge = everything.first(len(trained.unseen))
         costs = judge.costs(trained.unseen)
-        reason = _failure(judge, fitted, costs)
-        if judge.compared(costs, judge.linear).beyond(ONE_ERROR):  # or is it one network that is worse, and not all?
+        worse = judge.compared(costs, judge.linear).beyond(ONE_ERROR)
+        if worse and not _ended_by_user(recipe, fitted):  # or is it one network that is worse, and not all?
             costs = costs - trained.gain()
-            reason = _failure(judge, fitted, costs)
+        reason = _failure(judge, fitted, costs)
         attempts.append(_attempt(recipe, factor, fitted, judge.mean(costs), reason))
         better = best is None or judge.mean(costs) < by.mean(best_costs)
         if better:

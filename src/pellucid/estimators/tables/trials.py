@@ -61,22 +61,21 @@ class Trials:
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
         stretch = stretch and len(self.folds) > 1 and self._limit is None  # else the pilots are half of all
         pilots = [(0, kind) for kind in early[:PILOTS]] if stretch else []
-        done, ended = self._some(pilots, list(places))
+        done, ended = self._some(pilots)
         if ended:
             return self, done
         if pilots and all(_late(done[place].network) for place in pilots):
             return replace(self, recipes=[_longer(one) for one in self.recipes], longer=True).trained(stretch=False)
-        others = [place for place in places if place not in done]
-        return self, done | self._some(others, list(others))[0]
+        return self, done | self._some([place for place in places if place not in done])[0]
 
     @property
     def _limit(self) -> float | None:
         """Seconds, for all together."""
         return self.recipes[0].max_time
 
-    def _some(self, places: Sequence[Place], waiting: list[Place]) -> tuple[dict[Place, Trial], bool]:
-        """Some of the networks; did the user end it?   waiting: those that are still to come, these among them"""
-        done = dict[Place, Trial]()
+    def _some(self, places: Sequence[Place]) -> tuple[dict[Place, Trial], bool]:
+        """Some of the networks; did the user end it?"""
+        done, waiting = dict[Place, Trial](), list(places)
         singly = _many(self.recipes[0], len(self.seeds))
         lanes = _lanes(self.recipes[0]) if singly else 1
 
