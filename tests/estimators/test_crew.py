@@ -1,5 +1,7 @@
 """Several networks for one table: counted by rows they have not seen, saved, stopped in time, told of by get_recipe."""
 
+import _thread
+import signal
 import threading
 import warnings
 from pathlib import Path
@@ -256,6 +258,32 @@ def test_ctrl_c_keeps_what_is_there() -> None:
         model = TabularMLPClassifier(**SMALL, callbacks=[enough]).fit(FRAME, LABELS)
     assert len(model.fitted.networks) == 1
     assert model.predict_proba(FRAME).shape == (N, 2)
+
+
+def test_ctrl_c_with_networks_side_by_side_ends_the_fit() -> None:
+    """A crew that was cut short is not tried again, though what is there of it has learned nothing."""
+
+    class Enough(pellucid.train.Callback):
+        side_by_side = True
+        trainings = 0
+
+        def on_fit_begin(self, run: pellucid.train.Run) -> None:
+            self.trainings += 1
+            if self.trainings == 6:  # two of the second fold are at work: it will not be complete
+                _thread.interrupt_main()
+
+    noise = np.random.default_rng(1).permutation(LABELS)
+    words = {**SMALL, "folds": 8, "max_iter": 64, "threads": 2, "numbers": ("waves", "pieces", "rough", "fine")}
+    callback = Enough()
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = TabularMLPClassifier(**words, callbacks=[callback]).fit(FRAME, noise)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert callback.trainings < 32
+    assert [one["failure"] != "" for one in model.attempts_] == [True]
 
 
 def test_what_part_is_held_out() -> None:

@@ -36,11 +36,13 @@ class Trained:
 
     Of several folds a row's scores are by the networks that have not seen it: one of each kind, where all of them will
     answer together.   unseen: (rows, outputs).   gain: by how much that costs less, measured when it is asked for
+    ended: did the user end it before all networks were there?
     """
 
     fitted: Fitted
     unseen: Array
     gain: Callable[[], float]
+    ended: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,8 @@ def fit_crew(
     """
     places = [(fold, kind) for fold in range(len(folds)) for kind in range(len(recipes))]
     seeds = {place: seed_of(rng) for place in places}
-    trials, done = Trials(recipes, folds, seeds, train).trained(stretch=stretch)
+    result = Trials(recipes, folds, seeds, train).trained(stretch=stretch)
+    done = result.networks
     kinds = sorted(kind for fold, kind in done if fold == min(done)[0])
     complete = list(takewhile(lambda fold: all((fold, kind) in done for kind in kinds), range(len(folds))))
     held_out = [folds[fold][1] for fold in complete]
@@ -105,11 +108,11 @@ def fit_crew(
         Judge(kinds[place], networks[0][place], told[place].temperature, float(shares[place]))
         for place in np.flatnonzero(shares)
     ]
-    gain = partial(_gain, trials, judges, all_told.temperature)
+    gain = partial(_gain, result.trials, judges, all_told.temperature)
     if len(counted) == 1:
-        return Trained(replace(first, calibration=all_told), pooled, gain)
+        return Trained(replace(first, calibration=all_told), pooled, gain, result.ended)
     crew = Crew(tuple(member for member, _ in counted), tuple(share for _, share in counted))
-    return Trained(replace(first, calibration=all_told, crew=crew), pooled, gain)
+    return Trained(replace(first, calibration=all_told, crew=crew), pooled, gain, result.ended)
 
 
 # counting
@@ -134,7 +137,7 @@ def _gain(trials: Trials, judges: Sequence[Judge], temperature: float) -> float:
         return 0.0
     seeds = {(0, one.kind): seed_of(np.random.RandomState(trials.seeds[0, one.kind])) for one in judges}
     recipes = [replace(recipe, checkpoint=None) for recipe in trials.recipes]  # a folder has one network for a place
-    _, second = replace(trials, recipes=recipes, seeds=seeds).trained(stretch=False)
+    second = replace(trials, recipes=recipes, seeds=seeds).trained(stretch=False).networks
     if len(second) < len(judges):  # the user had had enough
         return 0.0
     again = [at_epoch(second[0, one.kind], one.network.curves.best_iter) for one in judges]

@@ -76,7 +76,7 @@ def rescued(
         judge = everything.first(len(trained.unseen))
         costs = judge.costs(trained.unseen)
         worse = judge.compared(costs, judge.linear).beyond(ONE_ERROR)
-        if worse and not _ended_by_user(recipe, fitted):  # or is it one network that is worse, and not all?
+        if worse and not _ended_by_user(recipe, trained):  # or is it one network that is worse, and not all?
             costs = costs - trained.gain()
         reason = _failure(judge, fitted, costs)
         attempts.append(_attempt(recipe, factor, fitted, judge.mean(costs), reason))
@@ -84,7 +84,7 @@ def rescued(
         if better:
             best, best_costs, by, told = fitted, costs, judge, words
         in_vain = not better and _learned(judge, fitted)  # then a lower rate still would find no more
-        if not reason or in_vain or _ended_by_user(recipe, fitted):
+        if not reason or in_vain or _ended_by_user(recipe, trained):
             break
         _say(recipe, attempts)
     if best is None:
@@ -132,12 +132,12 @@ def _learned(judge: HeldOut, fitted: Fitted) -> bool:
     return bool(fitted.curves.losses[-1] < judge.constant_in_training)
 
 
-def _ended_by_user(recipe: Recipe, fitted: Fitted) -> bool:
+def _ended_by_user(recipe: Recipe, trained: Trained) -> bool:
     """Did Ctrl-C, the time, or a callback of the user's end it?"""
-    endings = (network.model.history.ending for network in fitted.networks)
+    endings = (network.model.history.ending for network in trained.fitted.networks)
     kinds = {ending.kind for ending in endings if ending is not None}
     by_callback = EndingKind.CALLBACK in kinds and bool(recipe.callbacks)
-    return by_callback or not kinds.isdisjoint((EndingKind.INTERRUPTED, EndingKind.TIME))
+    return trained.ended or by_callback or not kinds.isdisjoint((EndingKind.INTERRUPTED, EndingKind.TIME))
 
 
 def _attempt(recipe: Recipe, factor: float, fitted: Fitted | None, loss: float, reason: str) -> dict[str, Any]:

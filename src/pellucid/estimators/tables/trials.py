@@ -40,6 +40,15 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
+class Done:
+    """What was trained, by the place; by which trials; did the user end it before all was?"""
+
+    networks: dict[Place, Trial]
+    trials: Trials
+    ended: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Trials:
     """A network by each recipe for each fold; `seeds` say which, so that it does not matter who is trained when.
 
@@ -53,20 +62,21 @@ class Trials:
     longer: bool = False
     begun: float = field(default_factory=time.monotonic)
 
-    def trained(self, *, stretch: bool) -> tuple[Trials, dict[Place, Trial]]:
-        """The networks, those that were trained until the time was up or the user had had enough; and by which recipes.
+    def trained(self, *, stretch: bool) -> Done:
+        """The networks: those that were trained until the time was up or the user had had enough.
 
         stretch: may there be more epochs than the recipes say?
         """
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
         stretch = stretch and len(self.folds) > 1 and self._limit is None  # else the pilots are half of all
         pilots = [(0, kind) for kind in early[:PILOTS]] if stretch else []
-        done, ended = self._some(pilots)
+        first, ended = self._some(pilots)
         if ended:
-            return self, done
-        if pilots and all(_late(done[place].network) for place in pilots):
+            return Done(first, self, ended)
+        if pilots and all(_late(first[place].network) for place in pilots):
             return replace(self, recipes=[_longer(one) for one in self.recipes], longer=True).trained(stretch=False)
-        return self, done | self._some([place for place in places if place not in done])[0]
+        others, ended = self._some([place for place in places if place not in first])
+        return Done(first | others, self, ended)
 
     @property
     def _limit(self) -> float | None:
