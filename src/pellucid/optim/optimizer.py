@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -111,10 +112,17 @@ class Optimizer:
             numbers by name
         """
         t //= self.every
-        values = {"lr": float(self.rule.lr(t) if isinstance(self.rule.lr, Schedule) else self.rule.lr)}
-        for key, part in (("rule", self.rule), *self._named()):
-            values |= {f"{key}.{name}": float(value(t)) for name, value in _scheduled(part).items()}
+        rate = self.rule.lr
+        values = {"lr": float(rate(t) if isinstance(rate, Schedule) else rate)}
+        for name, schedule in self._schedules:
+            values[name] = float(schedule(t))
         return values
+
+    @cached_property
+    def _schedules(self) -> list[tuple[str, Schedule]]:
+        """All but that of the rate, by the name of the number: it is asked for them at every step."""
+        parts = (("rule", self.rule), *self._named())
+        return [(f"{key}.{name}", schedule) for key, part in parts for name, schedule in _scheduled(part).items()]
 
     def update(self, params: Arrays, grads: Arrays, state: Arrays, t: Any, numbers: Any) -> tuple[Arrays, Arrays]:
         """The next parameters and state.

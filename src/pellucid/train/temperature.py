@@ -16,12 +16,13 @@ DOUBT = 1.0
 every answer certain."""
 
 
-def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> float:
+def temperature(scores: Any, y: Any, weights: Any = None, precision: float = 1e-8) -> float:
     """The T that makes the probabilities of scores / T fit the target best (Guo et al., 2017).
 
     The log loss is convex in beta = 1/T, and its slope there is E[z] - z_y: the mean of the scores under the
     probabilities that beta gives, minus the score of the truth. The slope rises with beta, so bisection of ln beta
-    finds where it is 0. Neither the classes nor their order change by a temperature.
+    finds where it is 0; Newton's steps are taken in its place where they stay inside, and get there in a few.
+    Neither the classes nor their order change by a temperature.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
         numbers of classes; zeros and ones where scores are those of labels
     weights : array of shape (n,)
         how much each row counts
-    steps : int
-        bisections: each halves the interval of ln beta
+    precision : float
+        of ln beta
 
     Returns
     -------
@@ -56,27 +57,38 @@ def temperature(scores: Any, y: Any, weights: Any = None, steps: int = 30) -> fl
     if not total or not np.isfinite(z).all() or not np.any(z):
         return 1.0
 
-    def mean(beta: float) -> Any:
-        """Of the scores of each row, under its probabilities."""
+    squares = z * z
+
+    def moments(beta: float) -> tuple[Any, Any]:
+        """Mean and variance of the scores of each row, under its probabilities; of labels their sums."""
         if together:
             odds = np.exp(beta * z)
-            return np.einsum("ij,ij->i", z, odds) / odds.sum(axis=1)
-        return np.einsum("ij,ij->i", z, special.expit(beta * z))
+            total = odds.sum(axis=1)
+            mean = np.einsum("ij,ij->i", z, odds) / total
+            return mean, np.einsum("ij,ij->i", squares, odds) / total - mean**2
+        shares = special.expit(beta * z)
+        return np.einsum("ij,ij->i", z, shares), np.einsum("ij,ij->i", squares, shares * (1 - shares))
 
     if together:
         true = np.take_along_axis(z, np.asarray(y, np.int64)[:, None], axis=1)[:, 0]
     else:
         true = np.sum(z * np.asarray(y, np.float64).reshape(len(z), -1), axis=1)
     doubt = DOUBT / (total + DOUBT)
-    wanted = (1 - doubt) * true + doubt * mean(1.0)
-    low, high = LOWEST, HIGHEST
-    for _ in range(steps):
-        middle = (low + high) / 2
-        if counts @ (mean(float(np.exp(middle))) - wanted) > 0:
-            high = middle
+    mean, variance = moments(1.0)
+    wanted = (1 - doubt) * true + doubt * mean
+    low, here, high = LOWEST, 0.0, HIGHEST
+    while high - low > precision:
+        slope, rise = counts @ (mean - wanted), math.exp(here) * (counts @ variance)
+        low, high = (low, here) if slope > 0 else (here, high)
+        step = slope / rise if rise > 0 else math.inf
+        if low < here - step < high:
+            here -= step
+            if abs(step) <= precision:
+                break
         else:
-            low = middle
-    return float(np.exp(-(low + high) / 2))
+            here = (low + high) / 2
+        mean, variance = moments(math.exp(here))
+    return math.exp(-here)
 
 
 def calibrated_log_loss(y: Any, scores: Any, sample_weight: Any = None) -> float:
@@ -97,7 +109,7 @@ def calibrated_log_loss(y: Any, scores: Any, sample_weight: Any = None) -> float
         mean of -log of the probability of the truth; of labels the sum over them
     """
     z = np.asarray(scores, np.float64).reshape(len(y), -1)
-    z = z / temperature(z, y, sample_weight, steps=16)
+    z = z / temperature(z, y, sample_weight, precision=1e-4)
     if z.shape[1] > 1 and np.ndim(y) == 1:
         logs = np.take_along_axis(special.log_softmax(z, axis=1), np.asarray(y, np.int64)[:, None], axis=1)[:, 0]
     else:

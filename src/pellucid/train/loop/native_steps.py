@@ -115,11 +115,16 @@ class NativeSteps:
         return self.past[run.step]
 
     def mark(self, run: Run) -> Snapshot | None:
-        if not self.past:
-            raise PellucidError("the run is over: its parameters are in the model")
+        self._check_that_it_runs()
         return self.past.get(run.step)
 
+    def _check_that_it_runs(self) -> None:
+        if not self.past:
+            raise PellucidError("the run is over: its parameters are in the model")
+
     def view(self, run: Run) -> Snapshot:
+        self._check_that_it_runs()
+        self.catch_up(run)
         return unflatten(self.tree, self.stepper.look())  # type: ignore[no-any-return]
 
     def load(self, state: Snapshot | None, run: Run) -> None:

@@ -136,8 +136,9 @@ class Run:
 
     @property
     def prediction(self) -> tuple[Arrays, Arrays]:
-        """Parameters and statistics as they would predict now (averages, where there are any)."""
-        return self._predicting(self.now)
+        """Parameters and statistics as they would predict now (averages, where there are any), to be kept."""
+        params, state = self.prediction_view
+        return {name: a.copy() for name, a in params.items()}, {name: a.copy() for name, a in state.items()}
 
     @property
     def prediction_view(self) -> tuple[Arrays, Arrays]:
