@@ -66,6 +66,7 @@ def read_table(X: ArrayLike, who: str) -> Table:
     refuse_containers(X, f"{who}: X")
     if isinstance(X, Dataset):
         raise TypeError(f"{who}: here rows are wanted that are in memory, got a Dataset: see predict_batches")
+    _refuse_equal_names(X, who)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _from_frame(frame, who)
@@ -88,10 +89,7 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
         )
     columns, texts, declared = [], [], []
     for place, dtype in enumerate(frame.schema.values()):
-        series = frame[:, place]
-        if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
-            series = series.dt.replace_time_zone(None)  # the time on the wall: hours mean what they say
-        columns.append(np.asarray(series.to_numpy()))
+        columns.append(_values(frame[:, place]))
         declared.append(isinstance(dtype, nw.Categorical | nw.Enum))
         texts.append(isinstance(dtype, nw.Categorical | nw.Enum | nw.String))
     texts_only = {isinstance(name, str) for name in frame.columns}
@@ -104,6 +102,39 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
     named = texts_only == {True}
     names = list(frame.columns) if named else [f"x{j}" for j in range(len(columns))]
     return Table(names, columns, texts, named, declared)
+
+
+def _refuse_equal_names(X: ArrayLike, who: str) -> None:
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        name = X.columns[X.columns.duplicated()][0]
+        raise ValueError(
+            f"{who}: {(X.columns == name).sum()} columns are called {name!r}, and each needs a name of its own: leave "
+            "out copies, X.loc[:, ~X.columns.duplicated()], or set X.columns"
+        )
+
+
+def _values(series: nw.Series[Any]) -> Array:
+    """As an array. Times are those on the wall, where hours mean what they say; a period is when it begins."""
+    dtype = series.dtype
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+        series = series.dt.replace_time_zone(None)
+    native = series.to_native()
+    if isinstance(getattr(native, "dtype", None), pd.PeriodDtype):
+        return np.asarray(native.dt.to_timestamp().to_numpy())
+    values = np.asarray(series.to_numpy())
+    first = next((value for value in values if not is_missing(value)), None) if values.dtype == object else None
+    return _since_midnight(values) if isinstance(first, datetime.time) else values
+
+
+def _since_midnight(column: Array) -> Array:
+    """Times of the day, or missing ones, as spans; a column that has something else too stays as it is."""
+    if not all(isinstance(value, datetime.time) or is_missing(value) for value in column):
+        return column
+    day = datetime.date.min
+    moments = [
+        None if is_missing(value) else datetime.datetime.combine(day, value.replace(tzinfo=None)) for value in column
+    ]
+    return np.array(moments, "datetime64[us]") - np.datetime64(day, "us")
 
 
 def is_missing(value: object) -> bool:
@@ -134,7 +165,7 @@ def kind_of(name: str, column: Array, text: bool) -> str:
     strange = next(v for v in present if not isinstance(v, str | Real | Decimal | datetime.date | np.bool_))
     raise TypeError(
         f"column {name!r}: an argument must be a string or a number (or a date, or missing), got a "
-        f"{type(strange).__name__}: {strange!r:.80}"
+        f"{type(strange).__name__}: {strange!r:.80}. Make such values of the column, or leave it out"
     )
 
 
