@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pellucid.amounts import WHOLE, check_whole, is_whole, or_none
+from pellucid.blas_threads import one_thread
 from pellucid.data.dependence import column_of_groups, dependence_of, splitter_folds
 from pellucid.data.named_columns import without_column
 from pellucid.data.splits import are_classes, shuffled_folds, take_rows
@@ -44,7 +45,8 @@ def side_by_side(
     or_none(WHOLE, WHOLE.words).check("threads", threads)
     count, above, halt = len(works), HALT.get(), threading.Event()
     workers = min(threads or default_threads(), count) or 1
-    with ThreadPoolExecutor(workers, thread_name_prefix="pellucid") as pool, bar("training", verbose) as draw:
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="pellucid")
+    with one_thread(), pool, bar("training", verbose) as draw:
         try:
             futures = [pool.submit(contextvars.copy_context().run, _halted_by, halt, work) for work in works]
             while unfinished := wait(futures, timeout=0.1).not_done:  # a wait without end would not hear Ctrl-C

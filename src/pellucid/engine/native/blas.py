@@ -9,18 +9,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pellucid import blas_threads
 from pellucid.engine.native.llvm import processor
 from pellucid.engine.native.llvm.product_plan import Product
 from pellucid.engine.native.special import address
-from pellucid.locks import forkable
 
 
 @dataclass(frozen=True)
@@ -124,63 +123,7 @@ def _mkl_path() -> str | None:
     return None
 
 
-@functools.cache
-def _pools() -> list[tuple[Any, Any]]:
-    """(get, set) for the number of threads of each pool that a BLAS has."""
-    from threadpoolctl import ThreadpoolController
-
-    found = []
-    for c in ThreadpoolController().lib_controllers:
-        if c.user_api == "blas" and c.internal_api == "openblas":
-            symbol = c._get_symbol  # noqa: SLF001 (it knows the prefix and suffix of the library)
-            found.append((symbol("openblas_get_num_threads"), symbol("openblas_set_num_threads")))
-        elif c.user_api == "blas" and c.internal_api != "mkl":
-            found.append((c.get_num_threads, c.set_num_threads))
-    return [(get, put) for get, put in found if get is not None and put is not None]
-
-
-_lock = forkable()
-_users = 0
-_before: list[tuple[Any, int]] = []
-
-
-def _without_users() -> None:
-    """In a forked child: the threads that used the library are not there."""
-    global _users
-    if _users:
-        _users = 0
-        _restore()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_without_users)
-
-
-def _restore() -> None:
-    for put, number in _before:
-        if number != 1:
-            put(number)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """The library runs on the threads that call it; when the last of them leaves, what was set before comes back."""
-    global _users
+def one_thread() -> AbstractContextManager[None]:
+    """The library that is used, if there is one, runs on the threads that call it."""
     used = library()
-    if used is None or used.name == "MKL":
-        yield
-        return
-    with _lock:
-        _users += 1
-        if _users == 1:
-            _before[:] = [(put, get()) for get, put in _pools()]
-            for put, number in _before:
-                if number != 1:
-                    put(1)
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _restore()
+    return nullcontext() if used is None or used.name == "MKL" else blas_threads.one_thread()

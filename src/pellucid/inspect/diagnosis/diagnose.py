@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.blas_threads import one_thread
 from pellucid.inspect.diagnosis import classes, generalisation, gradients, inputs, labels, targets, training, units
 from pellucid.inspect.diagnosis.causes import ordered
 from pellucid.inspect.diagnosis.evidence import Evidence
 from pellucid.inspect.diagnosis.finding import Diagnosis, Finding
-from pellucid.inspect.diagnosis.threads import one_thread
 from pellucid.inspect.subject import Subject, subject
 from pellucid.markup import plural
 from pellucid.train import History

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.blas_threads import one_thread
 from pellucid.data.rows import Rows
 from pellucid.inspect.diagnosis import views
 from pellucid.inspect.diagnosis.causes import ordered
@@ -27,7 +28,6 @@ from pellucid.inspect.diagnosis.remedies import (
 )
 from pellucid.inspect.diagnosis.stepper import trained
 from pellucid.inspect.diagnosis.targets import scale as target_scale
-from pellucid.inspect.diagnosis.threads import one_thread
 from pellucid.inspect.diagnosis.units import bounded, dead, hidden, saturated, symmetric
 from pellucid.inspect.subject import Subject
 from pellucid.markup import plural
