@@ -109,4 +109,8 @@ def test_tune(houses, here, capsys):
     outcome = json.loads(capsys.readouterr().out)
     assert outcome["trials"] == 2
     assert pl.read_csv("best/trials.csv").height == 2
+    words = ["tune", str(houses), "-t", "sold", "--storage", "sqlite:///search.db", "--json"]
+    main([*words, "--trials", "1", "-o", "one"])
+    main([*words, "--trials", "2", "-o", "two"])  # goes on with the same search
+    assert pl.read_csv("two/trials.csv")["trial"].to_list() == [0, 1]
     main(["predict", "best", str(houses), "-o", "out.csv", "-q"])

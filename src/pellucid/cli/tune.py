@@ -29,6 +29,9 @@ def tune(
     budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="For all; 60 without --trials.")] = None,
     trials: Annotated[int | None, typer.Option(metavar="N", help="Settings that are tried at most.")] = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", metavar="NAME", help="What is best.")] = None,
+    storage: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a database: several processes share one search.")
+    ] = None,
     out: Annotated[str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the run.")] = None,
     seed: Annotated[int, typer.Option("--seed", "-s", help="Of everything that is drawn.")] = 0,
     json: Json = False,
@@ -38,6 +41,8 @@ def tune(
     """Search for settings that suit a table, and train with the best; writes a run folder, too.
 
     Needs Optuna: pip install 'pellucid[optuna]'.
+
+    With --storage, as sqlite:///search.db, several processes or machines work on one search of --trials.
 
     Example: pellucid tune houses.csv --target price --budget 300
     """
@@ -67,6 +72,8 @@ def tune(
             estimator=estimator,
             metric=metric,
             random_state=seed,
+            storage=storage,
+            study=" ".join((*table.target.names, fingerprint_of(table.files)[:12])),
             verbose=not screen.silent,
             **table.fit_parameters,
         )

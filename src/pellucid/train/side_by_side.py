@@ -1,4 +1,4 @@
-"""Many models: independent work side by side, one piece on each thread (bags, seeds, a search); folds in turn."""
+"""Many models: independent work side by side, one piece on each thread (bags, seeds, a search)."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ import copy
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
-
-from pellucid.amounts import WHOLE, check_whole, is_whole, or_none
+from pellucid.amounts import WHOLE, check_whole, or_none
 from pellucid.blas_threads import one_thread
-from pellucid.data.dependence import column_of_groups, dependence_of, splitter_folds
-from pellucid.data.named_columns import without_column
-from pellucid.data.splits import are_classes, shuffled_folds, take_rows
+from pellucid.data.splits import take_rows
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.processors import default_threads
 from pellucid.errors import ShapeError
-from pellucid.markup import Brief
 from pellucid.train.callbacks.screens import bar
 from pellucid.train.history import History
-from pellucid.train.loop.ending import EndingKind
 from pellucid.train.loop.loop import HALT
 from pellucid.train.model import Model
 
@@ -115,6 +108,7 @@ def fit_many(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pellucid import nn
     >>> X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
     >>> models = [Model(nn.mlp((4,), 1)) for _ in range(3)]
@@ -148,124 +142,3 @@ def fit_many(
     works = [partial(work, i) for i in range(len(models))]
     with silent(not verbose):
         return side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
-
-
-@dataclass(frozen=True, repr=False)
-class Folds(Brief):
-    """The metrics of each fold on the rows it had not seen.
-
-    Parameters
-    ----------
-    rows : tuple[dict[str, float], ...]
-        loss and metrics of each fold, by name
-    """
-
-    rows: tuple[dict[str, float], ...]
-
-    def mean(self, name: str = "loss") -> float:
-        """The mean over the folds.
-
-        Parameters
-        ----------
-        name : str
-            of a metric
-        """
-        return float(np.mean([row[name] for row in self.rows]))
-
-    def std(self, name: str = "loss") -> float:
-        """The deviation over the folds.
-
-        Parameters
-        ----------
-        name : str
-            of a metric
-        """
-        return float(np.std([row[name] for row in self.rows], ddof=1))
-
-    def __str__(self) -> str:
-        names = list(self.rows[0])
-        lines = ["fold  " + "  ".join(f"{name:>12}" for name in names)]
-        lines += [f"{i:<4}  " + "  ".join(f"{row[n]:12.6g}" for n in names) for i, row in enumerate(self.rows, 1)]
-        lines.append("mean  " + "  ".join(f"{self.mean(n):12.6g}" for n in names))
-        return "\n".join(lines)
-
-
-def cross_validate(
-    make: Callable[[], Model],
-    X: Any,
-    y: Any,
-    *,
-    folds: Any = 5,
-    groups: Any = None,
-    time: Any = None,
-    prepare: Any = None,
-    sample_weight: Any = None,
-    seed: int = 0,
-    **fit: Any,
-) -> Folds:
-    """K-fold cross-validation of any model.
-
-    Parameters
-    ----------
-    make : Callable[[], Model]
-        gives a fresh model
-    X : array of shape (n, features)
-        rows
-    y : array of shape (n,) or (n, outputs)
-        their target
-    folds : int | splitter
-        a number (stratified for classes), or a splitter of scikit-learn
-    groups : array of shape (n,) or str
-        labels, or the name of a column of X, which is no feature then: rows of one group are trained on or held out
-        together. Goes to the splitter, if there is one
-    time : array of shape (n,) or str
-        numbers, dates or ISO texts, or the name of a column of X: each fold is trained on what was before it
-    prepare : transformer
-        with fit and transform (a scaler): it is cloned and fitted on the training rows of each fold alone, so
-        nothing leaks from the held-out rows
-    sample_weight : array of shape (n,)
-        how much each row counts
-    seed : int
-        of the folds and of each fit
-    **fit
-        goes to `Model.fit`
-
-    Returns
-    -------
-    Folds
-        the metrics of each fold on the rows it had not seen
-
-    Examples
-    --------
-    >>> from pellucid import nn
-    >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> found = cross_validate(lambda: Model(nn.mlp((4,), 1)), X, X[:, 0], folds=3, epochs=2, verbose=False)
-    >>> len(found.rows)
-    3
-    """
-    from sklearn.base import clone
-
-    labels = np.asarray(y)
-    check_whole(0, seed=seed)
-    if isinstance(folds, str) or not hasattr(folds, "split"):
-        if not is_whole(folds, 2):
-            raise ValueError(f"folds is a whole number from 2, or a splitter of scikit-learn, got {folds!r}")
-        strata = labels if are_classes(labels) else None
-        splits = shuffled_folds(len(labels), folds, strata, seed, dependence_of(X, groups, time))
-    else:
-        splits = splitter_folds(folds, X, labels, groups, time)
-    X = without_column(X, column_of_groups(groups))
-    rows = []
-    for train, held in splits:
-        X_train, X_held = take_rows(X, train), take_rows(X, held)
-        if prepare is not None:
-            fitted = clone(prepare).fit(X_train)
-            X_train, X_held = fitted.transform(X_train), fitted.transform(X_held)
-        model = make()
-        weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
-        own = copy.deepcopy(fit)  # each fold with callbacks of its own
-        history = model.fit(X_train, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
-        if history.ending is not None and history.ending.kind is EndingKind.INTERRUPTED:
-            raise KeyboardInterrupt
-        rows.append(model.evaluate(X_held, take_rows(y, held), weights[1]))
-    return Folds(tuple(rows))

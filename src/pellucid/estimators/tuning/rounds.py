@@ -1,4 +1,4 @@
-"""The rounds of a search: trials side by side on threads, with Optuna to propose settings and to give up on some."""
+"""The rounds of a search: trials side by side, with Optuna to propose settings and to give up on some."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.processors import default_threads
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.tuning.folds import Fold
-from pellucid.estimators.tuning.trial import Outcome, Settings, try_out
+from pellucid.estimators.tuning.trial import Outcome, Settings, try_out, try_out_elsewhere
 from pellucid.train.loop.ending import INTERRUPTED
 from pellucid.train.loop.loop import HALT
 from pellucid.train.side_by_side import side_by_side
+from pellucid.train.workers import are_elsewhere, spread
 
 if TYPE_CHECKING:
     from optuna import Study, Trial
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 ROUND = 8
 """Trials in a round. A trial learns from the rounds before its own only, so that the result does not depend on how many
 run side by side, nor on which is done first."""
+
+RECORD = "pellucid"
+"""The name under which a shared study has the outcome of a trial."""
 
 MORE = 2.0
 """The last fit has more rows than a trial: with something to spare, so many times as long."""
@@ -33,7 +38,8 @@ MORE = 2.0
 class Search:
     """The rounds of a search, of at most so many trials, on so many threads (None: all processors).
 
-    `draw(share, words)` moves a bar. `done` has the outcomes of all trials that began.
+    `draw(share, words)` moves a bar. `done` has the outcomes of all trials that began here.   shared: other processes
+    work on the same study
     """
 
     study: Study
@@ -45,6 +51,7 @@ class Search:
     begin: float
     deadline: float
     draw: Callable[[float, str], None]
+    shared: bool = False
     done: list[Outcome] = field(default_factory=list)
     stopped: str = ""
     pending: list[tuple[Trial, Settings]] = field(default_factory=list)  # not yet in `done`
@@ -54,8 +61,10 @@ class Search:
         """Rounds, until trials or time are at an end, or Ctrl-C, whenever it comes."""
         try:
             while not self.stopped:
-                self._round(int(min(ROUND, self.trials - len(self.done))))
-                if len(self.done) >= self.trials:
+                left = self.trials - self._begun()
+                if left > 0:
+                    self._round(int(min(self._size, left)))
+                if self._begun() >= self.trials:
                     self.stopped = "all trials done"
                 elif time.monotonic() >= self._end():
                     self.stopped = "the time is over"
@@ -65,27 +74,57 @@ class Search:
         finally:
             self._show(1.0)
 
+    @property
+    def _size(self) -> int:
+        """Trials of a round. Of a shared study no more than run at a time: if this process is killed they are lost."""
+        return min(ROUND, self.threads or default_threads()) if self.shared else ROUND
+
+    def _begun(self) -> int:
+        """Trials that count, of a shared study also those of others."""
+        if not self.shared:
+            return len(self.done)
+        return sum(
+            not one.state.is_finished() or one.value is not None for one in self.study.get_trials(deepcopy=False)
+        )
+
     def _round(self, size: int) -> None:
         trials = [self.study.ask() for _ in range(size)]
-        first = len(self.done)  # number 0 is the estimator as it was given
-        settings = [dict(self.space(trial)) if number else {} for number, trial in enumerate(trials, first)]
-        self.pending = list(zip(trials, settings, strict=True))
-        works = [partial(self._work, *pair) for pair in self.pending]
-        with silent():
-            side_by_side(works, threads=self.threads, what="tune, trial")
+        self.pending = [(trial, self._settings(trial)) for trial in trials]
+        if are_elsewhere():
+            self._work_elsewhere()
+        else:
+            works = [partial(self._work, *pair) for pair in self.pending]
+            with silent():
+                side_by_side(works, threads=self.threads, what="tune, trial")
         self._note()
 
-    def _work(self, trial: Trial, settings: Settings) -> None:
+    def _settings(self, trial: Trial) -> Settings:
+        """Number 0 is the estimator as it was given."""
+        return dict(self.space(trial)) if trial.number else {}
+
+    def _limit(self) -> float:
+        """When a trial that begins now has to end."""
         now, folds = time.monotonic(), len(self.parts)
         limit = now + (self.deadline - now) * folds / (folds + 1)  # a last fit with its settings needs time, too
+        return min(limit, self._end())
 
+    def _work_elsewhere(self) -> None:
+        seconds = self._limit() - time.monotonic()
+        data = (self.base, self.parts, seconds)
+        outcomes = spread(try_out_elsewhere, self.pending, data, threads=self.threads, what="tune, trial")
+        for (trial, _), (out, reports) in zip(self.pending, outcomes, strict=True):
+            for value, step in reports:
+                trial.report(value, step)
+            self.outcomes[trial.number] = out
+
+    def _work(self, trial: Trial, settings: Settings) -> None:
         def behind(value: float, step: int) -> bool:
             trial.report(value, step)
             self._show()
             return bool(trial.should_prune())
 
         try:
-            self.outcomes[trial.number] = try_out(self.base, settings, self.parts, min(limit, self._end()), behind)
+            self.outcomes[trial.number] = try_out(self.base, settings, self.parts, self._limit(), behind)
         except BaseException:
             halt = HALT.get()
             if halt is not None:
@@ -101,6 +140,8 @@ class Search:
             out = self.outcomes.get(trial.number, Outcome(settings))
             has_value = out.state in ("complete", "cut") and out.counts
             ending = TrialState.PRUNED if out.state == "pruned" else TrialState.FAIL
+            if self.shared:
+                trial.set_user_attr(RECORD, out.record())
             self.study.tell(trial, out.value if has_value else None, state=TrialState.COMPLETE if has_value else ending)
             if out.counts:
                 self.done.append(out)
@@ -127,9 +168,25 @@ class Search:
         share = sum(fold.best[1] for fold in best.folds) / epochs  # the last fit ends with the best epoch
         return self.deadline - best.seconds / len(best.folds) * min(1.0, MORE * share)
 
+    def everything(self) -> list[Outcome]:
+        """The outcomes of all trials that began, of a shared study those of others too, in their order."""
+        if not self.shared:
+            return self.done
+        from optuna.trial import FixedTrial
+
+        outcomes = []
+        for trial in self.study.get_trials(deepcopy=False):
+            record = trial.user_attrs.get(RECORD)
+            if trial.number in self.outcomes:
+                outcomes.append(self.outcomes[trial.number])
+            elif record is not None:
+                settings = self._settings(FixedTrial(trial.params, trial.number))  # type: ignore[arg-type]
+                outcomes.append(Outcome.of_record(settings, record))
+        return [out for out in outcomes if out.counts]
+
     def best(self) -> Outcome:
         """The best outcome of those that saw every fold."""
-        candidates = [out for out in self.done if out.value > -np.inf and out.state != "failed"]
+        candidates = [out for out in self.everything() if out.value > -np.inf and out.state != "failed"]
         candidates = [out for out in candidates if len(out.folds) == len(self.parts)] or candidates
         if candidates:
             return max(candidates, key=lambda out: out.value)

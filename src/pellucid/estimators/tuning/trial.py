@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from pellucid.estimators.tuning.folds import Fold
 from pellucid.estimators.tuning.space import with_settings
 from pellucid.train import Callback, Run
 from pellucid.train.loop.loop import HALT
+
+if TYPE_CHECKING:
+    from optuna import Trial as Asked
 
 PRUNED = "pruned: earlier trials were better at this point"
 FAR = 1_000_000
@@ -78,6 +82,11 @@ class Watch(Callback):
         return float(values[at]), at + 1
 
 
+def _not_behind(value: float, epoch: int) -> bool:
+    """Of a trial that has ended."""
+    return False
+
+
 @dataclass
 class Outcome:
     """What settings gave: a curve for each fold that had an epoch."""
@@ -109,6 +118,47 @@ class Outcome:
     def counts(self) -> bool:
         """Is there anything to tell of it?"""
         return self.state != "cut" or self.value > -np.inf
+
+    # as plain data, in a storage that several searches share
+
+    def record(self) -> dict[str, object]:
+        """All but the settings and an error."""
+        folds = [{"metric": one.metric, "sign": one.sign, "curve": one.curve} for one in self.folds]
+        return {"state": self.state, "seconds": self.seconds, "folds": folds}
+
+    @classmethod
+    def of_record(cls, settings: Settings, record: dict[str, Any]) -> Outcome:
+        folds = []
+        for one in record["folds"]:
+            watch = Watch(_not_behind)
+            watch.metric, watch.sign, watch.runs = one["metric"], one["sign"], [one["curve"]]
+            folds.append(watch)
+        return cls(settings, record["state"], folds, record["seconds"])
+
+
+Reports = list[tuple[float, int]]
+"""Values of a trial, and after which epoch."""
+
+
+def try_out_elsewhere(
+    pair: tuple[Asked, Settings], estimator: Learner, parts: list[Fold], seconds: float
+) -> tuple[Outcome, Reports]:
+    """`try_out` on a worker. The trial that Optuna asks for brings all earlier ones along, so it can be given up here.
+
+    What it reports here is reported again to the study that it came from.
+    """
+    trial, settings = pair
+    reports: Reports = []
+
+    def behind(value: float, step: int) -> bool:
+        reports.append((value, step))
+        trial.report(value, step)
+        return bool(trial.should_prune())
+
+    out = try_out(estimator, settings, parts, time.monotonic() + seconds, behind)
+    for watch in out.folds:
+        watch.behind = _not_behind  # it refers to the trial, and so to the whole study
+    return out, reports
 
 
 def try_out(estimator: Learner, settings: Settings, parts: list[Fold], deadline: float, behind: Behind) -> Outcome:

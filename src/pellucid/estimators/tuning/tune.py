@@ -31,6 +31,7 @@ from pellucid.train.callbacks.screens import bar
 
 if TYPE_CHECKING:
     from optuna import Trial as Asked
+    from optuna.storages import BaseStorage
 
 WARM_UP = 5
 """Epochs before a trial can be found to be behind."""
@@ -54,6 +55,8 @@ def tune(
     time: ArrayLike = None,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int = -1,
+    storage: str | BaseStorage | None = None,
+    study: str = "pellucid",
     verbose: bool = True,
 ) -> Tuned:
     """Find settings that do well on rows that were not trained on, and fit the best on all rows.
@@ -61,6 +64,9 @@ def tune(
     Settings are proposed by Optuna's TPE sampler; a trial whose validation curve is worse than the median of
     earlier ones is given up (MedianPruner). Trial 0 is the estimator as it was given, so the outcome is never worse
     than that on the validation rows. Needs `pip install pellucid[optuna]`.
+
+    Trials run on threads; where a backend of joblib's is set (`joblib.parallel_config(backend="loky")`, or "dask"), on
+    its workers, with the same result.
 
     Ctrl-C ends the search; the best so far is fitted and returned. Where no trial has ended its first epoch yet,
     there is none: then KeyboardInterrupt is raised.
@@ -103,6 +109,13 @@ def tune(
         a seed or generator
     n_jobs : int
         trials side by side, each on one thread; -1 for all processors. It does not change the result
+    storage : str | BaseStorage | None
+        where Optuna keeps the trials, as "sqlite:///search.db" or an address of a database. Several processes, also on
+        several machines, that are given the same storage, study and data work on one search: `trials` are those of all,
+        each process returns the best of all, and one that is killed loses what it was trying. What is proposed then
+        depends on who comes first
+    study : str
+        the name of the search in the storage; a search that is there is gone on with
     verbose : bool
         show the trials
 
@@ -134,13 +147,17 @@ def tune(
     try:
         with warnings.catch_warnings(), bar("tuning", verbose) as draw:
             warnings.simplefilter("ignore")  # of trials that were cut, clipped batches, experimental parts of Optuna
-            study = optuna.create_study(
+            ours = optuna.create_study(
+                storage=storage,
+                study_name=study if storage is not None else None,
+                load_if_exists=True,
                 direction="maximize",
-                sampler=optuna.samplers.TPESampler(seed=seed, constant_liar=True),
+                sampler=optuna.samplers.TPESampler(seed=seed if storage is None else None, constant_liar=True),
                 pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=WARM_UP),
             )
             proposals = space or partial(default_space, estimator=base, rows=parts[0].train.rows)
-            search = Search(study, base, parts, proposals, most, threads, begin, begin + seconds, draw)
+            shared = storage is not None
+            search = Search(ours, base, parts, proposals, most, threads, begin, begin + seconds, draw, shared)
             search.run()
     finally:
         optuna.logging.set_verbosity(before)
@@ -155,10 +172,10 @@ def tune(
         best.epochs,
         metric if isinstance(metric, str) else judge.metric,
         "min" if judge.sign < 0 else "max",
-        [_record(i, out, best) for i, out in enumerate(search.done)],
+        [_record(i, out, best) for i, out in enumerate(search.everything())],
         monotonic() - begin,
         search.stopped,
-        study,
+        ours,
     )
 
 
