@@ -43,6 +43,9 @@ from pellucid.train.loop.steps import NumpySteps, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
 
+COMPILED = ("native", "jax")
+"""Engines that predict by compiled code, too."""
+
 SEEN = 5_000
 """Rows, at most, that edges are learned from."""
 
@@ -80,10 +83,14 @@ class Model:
         schedules in the place of numbers of layers or of the loss: {"hidden1.dropout.rate": schedule,
         "loss.smoothing": schedule}
     engine : str
-        "native" (compiled), "numpy", or "auto": native where the sizes say that it pays
+        "native" (compiled), "numpy", or "auto": native where the sizes say that it pays; "jax" for GPUs, TPUs and
+        several processes (the extra `jax`)
     threads : int | None
         threads of the native engine at most; None is `PELLUCID_THREADS`, else the processors that the process may
         use
+    products : str
+        "full", or "bfloat16": float32 numbers are rounded to bfloat16 before they are multiplied in matrix products,
+        which GPUs and TPUs do faster (engine="jax" only)
 
     Examples
     --------
@@ -115,10 +122,14 @@ class Model:
         settings: dict[str, Schedule] | None = None,
         engine: str = "auto",
         threads: int | None = None,
+        products: str = "full",
     ) -> None:
         one_of(*ENGINES, words=f"one of {', '.join(map(repr, ENGINES))}").check("engine", engine)
         or_none(WHOLE, "a number from 1, or None for all processors").check("threads", threads)
-        self.engine, self.threads = engine, threads
+        one_of("full", "bfloat16").check("products", products)
+        if products != "full" and engine != "jax":
+            raise ValueError(f"products={products!r} is for engine='jax', got engine={engine!r}")
+        self.engine, self.threads, self.products = engine, threads, products
         self.net = net
         self.loss = find_loss(loss)
         self.optimizer = find_optimizer(optimizer)
@@ -140,7 +151,7 @@ class Model:
         self.features: tuple[int, ...] = ()
         self.history = self.new_history()
         self.progress: Progress | None = None
-        self._compiled = CompiledNetwork() if engine == "native" else None
+        self._compiled = CompiledNetwork() if engine in COMPILED else None
 
     def __repr__(self) -> str:
         return model_views.line(self)
@@ -301,17 +312,17 @@ class Model:
             if resume is not None:
                 load_run(run, resume)
             with silent(quiet):
-                run.steps = choose(run, self.engine, self.threads, self.pays)
+                run.steps = choose(run, self.engine, self.threads, self.pays, self.products)
         except BaseException:
             self.params, self.state, self.features = start  # a call that fails its checks leaves nothing behind
             raise
-        self.compiled = self.compiled or run.steps.engine == "native"  # what is trained compiled predicts so, too
+        self.compiled = self.compiled or run.steps.engine in COMPILED  # what is trained compiled predicts so, too
         self.history = run.history
         try:
             with silent(quiet):
                 train(run)
         finally:
-            self.compiled = self.compiled or run.steps.engine == "native"  # it may have begun with NumPy
+            self.compiled = self.compiled or run.steps.engine in COMPILED  # it may have begun with NumPy
             last = run.now if continued else None  # a copy, before the engine's memory is given back
             self.params, self.state = run.outcome()
             self.progress = None
