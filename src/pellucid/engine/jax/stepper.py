@@ -17,6 +17,7 @@ from jax import lax
 from pellucid.engine.jax.evaluate import evaluate
 from pellucid.engine.jax.library import exact
 from pellucid.engine.jax.placement import Placement
+from pellucid.engine.jax.processes import together
 from pellucid.engine.native.stepper import Roles
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
@@ -91,7 +92,6 @@ class JaxStepper:
         self.program = program_for(graph, roles, products, placement)
         self.data: list[Any] = []
         self.state: list[Any] = []
-        self.places: Any = None  # where each row of the data lies
         self.prepare(rows)
 
     @property
@@ -151,7 +151,7 @@ class JaxStepper:
         while first < last:
             epoch, batch = divmod(first, count)
             end = min(last - first + batch, count)
-            order = self.placement.numbers_of(orders[epoch])
+            order = self.placement.places(orders[epoch])
             if batch < whole:  # those that have all their rows
                 end = min(end, whole)
                 rows = order[batch * self.rows : end * self.rows].reshape(end - batch, self.rows)
@@ -168,7 +168,7 @@ class JaxStepper:
         length = steps if complete else 1 << (steps - 1).bit_length()
         rows, words = (np.concatenate([a, np.repeat(a[-1:], length - steps, axis=0)]) for a in (rows, words))
         given = (rows.astype(np.int32), words[:, 0], words.view(np.float64)[:, 1:])
-        with exact():
+        with exact(), together():
             given = tuple(map(self.placement.everywhere, given))
             if complete:
                 self.state, results = self.program.epoch(self.state, self.data, *given)

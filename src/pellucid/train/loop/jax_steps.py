@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import jax
+
 from pellucid.data.rows import Rows
-from pellucid.engine.jax.placement import Placement
+from pellucid.data.shared_rows import SharedRows
+from pellucid.data.streams import Stream
+from pellucid.engine.jax.placement import Placement, Spread
 from pellucid.engine.jax.stepper import JaxStepper
+from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.work import compiled_seconds
 from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
 from pellucid.train.loop.stream_steps import StreamedSteps
@@ -46,3 +51,16 @@ class JaxSteps(CompiledSteps):
 
 class JaxStreamSteps(StreamedSteps, JaxSteps):
     """The same for rows that are not all in memory."""
+
+
+def placement_of(data: Rows | Stream, devices: str | None) -> Placement:
+    """One device, or "all" of them: rows of a share stay where they are, others are split evenly."""
+    if devices is None:
+        return Placement()
+    if isinstance(data, Stream):
+        raise CannotCompile("rows that are not all in memory are trained on by one device: leave devices= out")
+    if isinstance(data, SharedRows):
+        return Spread(tuple(jax.devices()), data.shares, whole=False)
+    ends = [len(data) * (i + 1) // jax.process_count() for i in range(jax.process_count())]
+    shares = tuple(end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True))
+    return Spread(tuple(jax.devices()), shares)

@@ -128,7 +128,9 @@ class NumpySteps:
         """No memory but that of the snapshot."""
 
 
-def choose(run: Run, engine: str, threads: int | None, pays: float, products: str = "full") -> Steps:
+def choose(
+    run: Run, engine: str, threads: int | None, pays: float, products: str = "full", devices: str | None = None
+) -> Steps:
     """Compiled steps, where they are asked for, or pay (seconds saved), and are possible; else those that the run has.
 
     Sizes decide, so that the same call gives the same bits. A resumed run goes on as it began, though the call may now
@@ -142,7 +144,7 @@ def choose(run: Run, engine: str, threads: int | None, pays: float, products: st
     if engine == "numpy":
         return run.steps
     if engine == "jax":
-        return _on_jax(run, products)
+        return _on_jax(run, products, devices)
     from pellucid.engine.native.fallback import numpy_seconds, tell
     from pellucid.engine.native.lower import CannotCompile
     from pellucid.engine.native.work import compiled_seconds
@@ -175,23 +177,28 @@ def choose(run: Run, engine: str, threads: int | None, pays: float, products: st
     return run.steps
 
 
-def _on_jax(run: Run, products: str) -> Steps:
+def _on_jax(run: Run, products: str, devices: str | None) -> Steps:
     """Steps on JAX's devices, where they are possible; in two halves where callbacks want gradients."""
     from pellucid.engine.jax.library import require_jax
 
     require_jax()
-    from pellucid.engine.jax.placement import Placement
+    from pellucid.engine.jax.processes import count
     from pellucid.engine.native.fallback import tell
     from pellucid.engine.native.lower import CannotCompile
-    from pellucid.train.loop.jax_steps import JaxSteps, JaxStreamSteps
+    from pellucid.train.loop.jax_steps import JaxSteps, JaxStreamSteps, placement_of
 
     try:
         if run.plan.data.example.sparse:
             raise CannotCompile("batches of sparse rows have different numbers of entries, and XLA wants one")
+        placement = placement_of(run.plan.data, devices)
         if any(c.handles("forward") or c.handles("gradients") for c in run.callbacks):
+            if devices is not None and count() > 1:
+                raise CannotCompile("callbacks that want gradients of each step do not work with several processes")
             return NumpySteps(replace(run.trainer, engine="jax"), run.now)
         streamed = isinstance(run.plan.data, Stream)
-        return (JaxStreamSteps if streamed else JaxSteps)(run, products, Placement())
+        return (JaxStreamSteps if streamed else JaxSteps)(run, products, placement)
     except CannotCompile as error:
+        if devices is not None and count() > 1:  # each alone would train another model
+            raise
         tell("the training step", error)
     return run.steps
