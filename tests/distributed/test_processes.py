@@ -1,7 +1,8 @@
-"""Several processes train one model: the numbers of one process, a killed one, another number of them, no coordinator."""
+"""Several processes train one model: the numbers of one, a process that is killed, another number, no coordinator."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -120,9 +121,31 @@ def test_mpirun(tmp_path):
     same_as_alone(tmp_path)
 
 
+def test_the_command(tmp_path):
+    """`pellucid train --processes 2` writes one run, and says what one process says."""
+    X, y, _ = training.table()
+    rows = (",".join(f"{v:.4f}" for v in (*row, label)) for row, label in zip(X, y, strict=True))
+    lines = ["a,b,c,d,y", *rows]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    words = ["table.csv", "-t", "y", "--quality", "fast", "--processes", "2", "--out", "run", "--no-report", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pellucid", "train", *words, "--epochs", "3"],
+        env=quick(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "model.pel").exists()
+    assert json.loads(done.stdout)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "table.csv"]
+
+
 def test_a_coordinator_that_never_comes():
     begin = time.monotonic()
-    with pytest.raises(distributed.CoordinatorError, match="nobody answers at 127.0.0.1"):
+    with pytest.raises(distributed.CoordinatorError, match="nobody answers at 127"):
         distributed.join(address(), 2, 1, timeout=0.5)
     assert time.monotonic() - begin < 30
 
@@ -146,7 +169,7 @@ import numpy as np
 from tests.distributed import training
 X, y, weights = training.table()
 model = training.model()
-model.fit(X, y, sample_weight=weights, validation=(X[:20], y[:20]), epochs=3, batch_size=16, devices="all", verbose=False)
+model.fit(X, y, sample_weight=weights, validation=(X[:20], y[:20]), epochs=3, batch_size=16, devices="all", verbose=0)
 import jax
 assert len(jax.devices()) == 4
 losses = [[row["loss"], row["val_loss"]] for row in model.history.epochs]
@@ -167,7 +190,7 @@ def test_devices_are_for_jax():
     model = training.model()
     model.engine = "numpy"
     with pytest.raises(ValueError, match="devices='all' is for engine='jax'"):
-        model.fit(X, y, devices="all", verbose=False)
+        model.fit(X, y, devices="all", verbose=0)
 
 
 def test_what_processes_would_not_agree_on():

@@ -57,7 +57,7 @@ SEEN = 5_000
 
 
 DEVICES: ContextVar[str | None] = ContextVar("pellucid_devices", default=None)
-"""The devices of all fits inside `on_engine`. There every process has all rows, and its devices take a share of them."""
+"""The devices of all fits inside `on_engine`. There every process has all rows; its devices take a share of them."""
 
 
 @contextmanager
@@ -344,7 +344,7 @@ class Model:
         devices = devices or DEVICES.get()
         processes = self._processes(devices)
         if processes.several:
-            processes.check(validation=None if whole else validation, class_weight=class_weight, max_time=max_time)
+            processes.check(None if whole else validation, None if whole else class_weight, max_time)
             verbose = "silent" if verbose and not processes.first else verbose
         listed = with_progress(callbacks, verbose)
         quiet = not verbose or verbose == "silent"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextvars
 import copy
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,11 +20,12 @@ from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.processors import default_threads
 from pellucid.errors import ShapeError
 from pellucid.markup import Brief
+from pellucid.train.apart import Task, in_processes, run_apart
 from pellucid.train.callbacks.screens import bar
 from pellucid.train.history import History
 from pellucid.train.loop.ending import EndingKind
 from pellucid.train.loop.loop import HALT
-from pellucid.train.model import Model
+from pellucid.train.model import DEVICES, Model
 
 T = TypeVar("T")
 
@@ -36,13 +36,19 @@ def side_by_side(
     """Call functions that know nothing of each other, one on each thread, and return what they return, in order.
 
     Ctrl-C ends all trainings among the works, and is raised. An error is raised when the others have finished; a note
-    names the `what` it came from. `threads` is None for all processors; `verbose` shows a progress bar.
+    names the `what` it came from. `threads` is None for all processors; `verbose` shows a progress bar. Tasks go to other
+    processes where the user has chosen a backend of joblib that has some.
 
     >>> side_by_side([lambda: 1, lambda: "two"], threads=2)
     [1, 'two']
     """
     or_none(WHOLE, WHOLE.words).check("threads", threads)
+    tasks = [work for work in works if isinstance(work, Task)]
+    if len(tasks) == len(works) > 0 and in_processes():
+        return run_apart(tasks, threads)
     count, above, halt = len(works), HALT.get(), threading.Event()
+    if DEVICES.get() is not None:  # all devices work on one training at a time, in the same order in all processes
+        threads = 1
     workers = min(threads or default_threads(), count) or 1
     with ThreadPoolExecutor(workers, thread_name_prefix="pellucid") as pool, bar("training", verbose) as draw:
         try:
@@ -129,23 +135,32 @@ def fit_many(
     for seed in () if seeds is None else seeds:
         check_whole(0, **{"fit_many: a seed": seed})
 
-    def work(i: int) -> History:
-        model, own = models[i], copy.deepcopy({k: v for k, v in fit.items() if k == "callbacks"})
-        threads_of_model, model.threads = model.threads, 1
-        try:
-            part = rows[i] if rows is not None else None
-            weights = fit.get("sample_weight")
-            if part is not None and weights is not None:
-                own["sample_weight"] = take_rows(weights, part)
-            seed = {} if seeds is None else {"seed": int(seeds[i])}
-            data = (X, y) if part is None else (take_rows(X, part), take_rows(y, part))
-            return model.fit(*data, **{**fit, **own, **seed, "verbose": False})
-        finally:
-            model.threads = threads_of_model
+    def own(i: int) -> tuple[Any, ...]:
+        return models[i], None if rows is None else rows[i], {} if seeds is None else {"seed": int(seeds[i])}
 
-    works = [partial(work, i) for i in range(len(models))]
+    works = [Task(_fitted, own(i), (X, y, fit)) for i in range(len(models))]
     with silent(not verbose):
-        return side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
+        outcomes = side_by_side(works, threads=threads, verbose=verbose, what="fit_many, model")
+    for model, (fitted, _) in zip(models, outcomes, strict=True):
+        if fitted is not model:  # it was trained in another process
+            vars(model).update(vars(fitted))
+    return [history for _, history in outcomes]
+
+
+def _fitted(
+    model: Model, part: Any, seed: Mapping[str, int], X: Any, y: Any, fit: Mapping[str, Any]
+) -> tuple[Model, History]:
+    """A model on one thread, trained on some of the rows (None: all), with callbacks of its own."""
+    own = copy.deepcopy({k: v for k, v in fit.items() if k == "callbacks"})
+    threads, model.threads = model.threads, 1
+    try:
+        weights = fit.get("sample_weight")
+        if part is not None and weights is not None:
+            own["sample_weight"] = take_rows(weights, part)
+        data = (X, y) if part is None else (take_rows(X, part), take_rows(y, part))
+        return model, model.fit(*data, **{**fit, **own, **seed, "verbose": False})
+    finally:
+        model.threads = threads
 
 
 @dataclass(frozen=True, repr=False)
@@ -241,8 +256,6 @@ def cross_validate(
     >>> len(found.rows)
     3
     """
-    from sklearn.base import clone
-
     labels = np.asarray(y)
     check_whole(0, seed=seed)
     if isinstance(folds, str) or not hasattr(folds, "split"):
@@ -253,17 +266,33 @@ def cross_validate(
     else:
         splits = splitter_folds(folds, X, labels, groups, time)
     X = without_column(X, column_of_groups(groups))
-    rows = []
-    for train, held in splits:
-        X_train, X_held = take_rows(X, train), take_rows(X, held)
-        if prepare is not None:
-            fitted = clone(prepare).fit(X_train)
-            X_train, X_held = fitted.transform(X_train), fitted.transform(X_held)
-        model = make()
-        weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
-        own = copy.deepcopy(fit)  # each fold with callbacks of its own
-        history = model.fit(X_train, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
-        if history.ending is not None and history.ending.kind is EndingKind.INTERRUPTED:
-            raise KeyboardInterrupt
-        rows.append(model.evaluate(X_held, take_rows(y, held), weights[1]))
-    return Folds(tuple(rows))
+    shared = (make, X, y, prepare, sample_weight, seed, fit)
+    tasks = [Task(_fold, (train, held), shared) for train, held in splits]
+    return Folds(tuple(run_apart(tasks, None) if in_processes() else [task() for task in tasks]))
+
+
+def _fold(
+    train: Any,
+    held: Any,
+    make: Callable[[], Model],
+    X: Any,
+    y: Any,
+    prepare: Any,
+    sample_weight: Any,
+    seed: int,
+    fit: Mapping[str, Any],
+) -> dict[str, float]:
+    """The metrics of one fold on the rows that it has not seen."""
+    from sklearn.base import clone
+
+    X_train, X_held = take_rows(X, train), take_rows(X, held)
+    if prepare is not None:
+        fitted = clone(prepare).fit(X_train)
+        X_train, X_held = fitted.transform(X_train), fitted.transform(X_held)
+    model = make()
+    weights = [None if sample_weight is None else take_rows(sample_weight, part) for part in (train, held)]
+    own = copy.deepcopy(dict(fit))  # each fold with callbacks of its own
+    history = model.fit(X_train, take_rows(y, train), sample_weight=weights[0], seed=seed, **own)
+    if history.ending is not None and history.ending.kind is EndingKind.INTERRUPTED:
+        raise KeyboardInterrupt
+    return model.evaluate(X_held, take_rows(y, held), weights[1])

@@ -20,6 +20,7 @@ from pellucid.estimators.ensembles.resampling import Share
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.settings import TrainingSettings
 from pellucid.train import Callback, Run
+from pellucid.train.apart import Task
 from pellucid.train.side_by_side import side_by_side
 
 CYCLING = {"max_iter", "n_iter_no_change", "callbacks", "training", "solver", "optimizer"}
@@ -59,33 +60,45 @@ def train_members(
     """
     classes = y.ndim == 1 and is_classifier(members[0])
 
-    def work(member: Learner, share: Share) -> Learner:
-        rows, more = share.rows, dict[str, object]()
-        row_weights = weights if share.weighted else None
-        others = share.held if weights is None else share.held[weights[share.held] > 0]
-        if weights is not None and not share.weighted:
-            others = np.repeat(others, weights[others].astype(int))  # copies of rows check as often as they count
-        if validate and len(others) and has_fit_parameter(member, "val_rows"):
-            rows = np.concatenate([rows, others])
-            more["val_rows"] = np.arange(len(share.rows), len(rows))
-        elif validate and has_fit_parameter(member, "X_val"):
-            judges = others[np.isin(y[others], y[rows])] if classes else others  # a class it has not met has no score
-            if len(judges):
-                more |= {"X_val": _safe_indexing(X, judges), "y_val": y[judges]}
-                if row_weights is not None and has_fit_parameter(member, "sample_weight_val"):
-                    more["sample_weight_val"] = row_weights[judges]
-        if dependence is not None and not more and has_fit_parameter(member, "groups"):
-            more |= dependence.take(rows).fit_parameters
-        if row_weights is not None:
-            more["sample_weight"] = row_weights[rows]
-        if np.array_equal(rows, np.arange(X.shape[0])):
-            member.fit(X, y, **more)  # all rows as they are: nothing is copied
-        else:
-            member.fit(_safe_indexing(X, rows), y[rows], **more)
-        return member
-
-    works = [partial(work, member, share) for member, share in zip(members, shares, strict=True)]
+    shared = (X, y, weights, dependence, validate, classes)
+    works = [Task(_fitted, (member, share), shared) for member, share in zip(members, shares, strict=True)]
     return gathered_warnings(partial(side_by_side, works, threads=threads, verbose=verbose, what="ensemble, member"))
+
+
+def _fitted(
+    member: Learner,
+    share: Share,
+    X: Matrix,
+    y: Array,
+    weights: Array | None,
+    dependence: Dependence | None,
+    validate: bool,
+    classes: bool,
+) -> Learner:
+    """A member, trained on its share of the rows."""
+    rows, more = share.rows, dict[str, object]()
+    row_weights = weights if share.weighted else None
+    others = share.held if weights is None else share.held[weights[share.held] > 0]
+    if weights is not None and not share.weighted:
+        others = np.repeat(others, weights[others].astype(int))  # copies of rows check as often as they count
+    if validate and len(others) and has_fit_parameter(member, "val_rows"):
+        rows = np.concatenate([rows, others])
+        more["val_rows"] = np.arange(len(share.rows), len(rows))
+    elif validate and has_fit_parameter(member, "X_val"):
+        judges = others[np.isin(y[others], y[rows])] if classes else others  # a class it has not met has no score
+        if len(judges):
+            more |= {"X_val": _safe_indexing(X, judges), "y_val": y[judges]}
+            if row_weights is not None and has_fit_parameter(member, "sample_weight_val"):
+                more["sample_weight_val"] = row_weights[judges]
+    if dependence is not None and not more and has_fit_parameter(member, "groups"):
+        more |= dependence.take(rows).fit_parameters
+    if row_weights is not None:
+        more["sample_weight"] = row_weights[rows]
+    if np.array_equal(rows, np.arange(X.shape[0])):
+        member.fit(X, y, **more)  # all rows as they are: nothing is copied
+    else:
+        member.fit(_safe_indexing(X, rows), y[rows], **more)
+    return member
 
 
 # snapshots

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from pellucid.amounts import ABOVE_0, WHOLE, Condition, is_whole, or_none
 from pellucid.data.dependence import column_of_groups
 from pellucid.data.types import ArrayLike
+from pellucid.engine.native.processors import default_threads
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.settings import check_no_checkpoint
 from pellucid.estimators.tables.base import BaseTabularMLP
@@ -54,6 +55,8 @@ def tune(
     time: ArrayLike = None,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int = -1,
+    storage: str | None = None,
+    study: str | None = None,
     verbose: bool = True,
 ) -> Tuned:
     """Find settings that do well on rows that were not trained on, and fit the best on all rows.
@@ -102,7 +105,14 @@ def tune(
     random_state : int | np.random.RandomState | None
         a seed or generator
     n_jobs : int
-        trials side by side, each on one thread; -1 for all processors. It does not change the result
+        trials side by side, each on one thread; -1 for all processors. It does not change the result. Under
+        `joblib.parallel_config(backend="loky" | "dask" | "ray")` they run in other processes, and none is given up
+    storage : str | None
+        an Optuna storage, such as "sqlite:///search.db": several processes and machines that call with the same one,
+        the same `study`, data and seed work on one search, each until it has `trials` in all. One that is killed loses
+        the trials it was at
+    study : str | None
+        the name of the search in the storage
     verbose : bool
         show the trials
 
@@ -121,6 +131,8 @@ def tune(
     """
     optuna = _optuna()
     begin = monotonic()
+    if (storage is None) != (study is None):
+        raise ValueError("tune: a search that is shared has a storage and a name in it: give storage= and study=")
     seconds, most = _limits(budget, trials)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     original = choose_estimator(estimator, X, y)
@@ -134,13 +146,18 @@ def tune(
     try:
         with warnings.catch_warnings(), bar("tuning", verbose) as draw:
             warnings.simplefilter("ignore")  # of trials that were cut, clipped batches, experimental parts of Optuna
-            study = optuna.create_study(
+            found = optuna.create_study(
+                storage=storage,
+                study_name=study,
+                load_if_exists=True,
                 direction="maximize",
-                sampler=optuna.samplers.TPESampler(seed=seed, constant_liar=True),
+                sampler=optuna.samplers.TPESampler(seed=None if storage else seed, constant_liar=True),
                 pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=WARM_UP),
             )
             proposals = space or partial(default_space, estimator=base, rows=parts[0].train.rows)
-            search = Search(study, base, parts, proposals, most, threads, begin, begin + seconds, draw)
+            search = Search(found, base, parts, proposals, most, threads, begin, begin + seconds, draw)
+            if storage is not None:  # a process that is killed loses what it was at
+                search.shared, search.size = True, threads or default_threads()
             search.run()
     finally:
         optuna.logging.set_verbosity(before)
@@ -155,10 +172,10 @@ def tune(
         best.epochs,
         metric if isinstance(metric, str) else judge.metric,
         "min" if judge.sign < 0 else "max",
-        [_record(i, out, best) for i, out in enumerate(search.done)],
+        [_record(i, out, best) for i, out in enumerate(search.all_outcomes())],
         monotonic() - begin,
         search.stopped,
-        study,
+        found,
     )
 
 
