@@ -22,6 +22,17 @@ def kernel_folder():
         yield
 
 
+@pytest.fixture(scope="session")
+def quick_xla():
+    """XLA compiles without its costly passes, and what it has compiled stays in a folder of the tests' own."""
+    jax = pytest.importorskip("jax")
+    user = getattr(os, "getuid", lambda: 0)()
+    folder = os.path.join(tempfile.gettempdir(), f"pellucid-test-xla-{user}")
+    jax.config.update("jax_disable_most_optimizations", True)
+    jax.config.update("jax_compilation_cache_dir", folder)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
 @pytest.fixture
 def split(monkeypatch):
     """Graphs of every size are split over all threads they are given."""

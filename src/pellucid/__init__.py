@@ -71,7 +71,7 @@ _LATER = {
 }
 
 
-_ROOMS = ("export", "importing", "inspect", "lab", "nn", "optim", "report", "train")
+_ROOMS = ("dask", "distributed", "export", "importing", "inspect", "lab", "nn", "optim", "report", "train")
 
 
 def __getattr__(name: str) -> Any:

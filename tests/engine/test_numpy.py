@@ -48,7 +48,7 @@ def test_compile_records_once_for_each_signature():
         assert_allclose(out, np.tanh(x) ** 2)
     assert len(calls) == 3
     assert compiled.graph(np.ones(3)).count() == {"tanh": 1, "square": 1}
-    with pytest.raises(ValueError, match="engine is one of 'numpy', 'native', 'auto', got 'steam'"):
+    with pytest.raises(ValueError, match="engine is one of 'numpy', 'native', 'auto', 'jax', got 'steam'"):
         pel.compile(f, engine="steam")
 
 

@@ -157,7 +157,7 @@ def test_the_engine_is_chosen_by_sizes(monkeypatch):
 
 
 def test_wrong_engines_and_threads_are_refused(monkeypatch):
-    with pytest.raises(ValueError, match="engine is one of 'numpy', 'native', 'auto', got 'steam'"):
+    with pytest.raises(ValueError, match="engine is one of 'numpy', 'native', 'auto', 'jax', got 'steam'"):
         Model(nn.mlp(), engine="steam")
     with pytest.raises(ValueError, match="threads is a number from 1"):
         Model(nn.mlp(), threads=0)

@@ -27,6 +27,9 @@ def lab(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Turn a parameter of the experiment.")
     ] = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Train all models on this engine: numpy, native or jax.")
+    ] = None,
     look: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     debug: Debug = False,
 ) -> None:
@@ -47,13 +50,13 @@ def lab(
 
     console = Console()
     if every:
-        _run_all(console, out or _folder(), full, data)
+        _run_all(console, out or _folder(), full, data, engine)
     elif name is None:
         listing(experiments.catalogue(), console)
     else:
         parameters = _parameters(settings or []) | experiments.find(name).given(data)
         with console.status(f"running {name}"):
-            result = experiments.run(name, full=full, **parameters)
+            result = experiments.run(name, full=full, engine=engine, **parameters)
         result.show(console)
         path = result.save(out or _folder())
         console.print(f"[dim]page:[/] {path}", soft_wrap=True)
@@ -63,7 +66,7 @@ def lab(
             raise typer.Exit(1)
 
 
-def _run_all(console: Console, out: Path, full: bool, data: Path | None) -> None:
+def _run_all(console: Console, out: Path, full: bool, data: Path | None, engine: str | None) -> None:
     from pellucid import lab as experiments
     from pellucid.lab.page import index
     from pellucid.whole_files import write_atomically
@@ -71,7 +74,7 @@ def _run_all(console: Console, out: Path, full: bool, data: Path | None) -> None
     shown: dict[str, bool] = {}
     everything = experiments.catalogue()
     for it in track(everything, "experiments", console=console):
-        result = experiments.run(it.name, full=full, **it.given(data))
+        result = experiments.run(it.name, full=full, engine=engine, **it.given(data))
         result.save(out)
         shown[it.name] = result.passed
         mark = "[green]✓[/]" if result.passed else "[red]✗[/]"

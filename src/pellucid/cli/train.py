@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
+import sys
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -25,12 +27,23 @@ Resume = Annotated[
     Path | None,
     typer.Option("--resume", metavar="RUN", help="Complete a run that was stopped or killed.", rich_help_panel=RUN),
 ]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        metavar="N",
+        min=1,
+        help="Train each network by N processes of this machine together (needs the extra jax).",
+        rich_help_panel=RUN,
+    ),
+]
 
 
 def _train(
     context: typer.Context,
     config: Config = None,
     resume: Resume = None,
+    processes: Processes = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -50,10 +63,15 @@ def _train(
 
     pellucid train --config runs/houses-1/config.toml --seed 1
     """
+    from pellucid.cli.processes import is_one_of_several, launch, trained_together
     from pellucid.cli.training import run
 
+    if processes is not None and not is_one_of_several():
+        launch(sys.argv[2:], processes, resume)
+        return
     screen = Screen(as_json=json, quiet=quiet)
-    with stoppable() as stop:
+    together = trained_together() if is_one_of_several() else contextlib.nullcontext()
+    with stoppable() as stop, together:
         if resume is not None:
             folder = RunFolder.existing(resume)
             if folder.state().get("stage") == DONE:

@@ -12,18 +12,25 @@ from pellucid.graph.core.tree import flatten, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 
-ENGINES = ("numpy", "native", "auto")
+ENGINES = ("numpy", "native", "auto", "jax")
 
 MOST = 64
 """Graphs that a compiled function keeps, one for each combination of shapes and dtypes."""
 
 
 def engine_named(name: str) -> Callable[..., Any]:
-    """The executor of that name: (graph, *arguments) -> results. What the native one lacks, NumPy computes."""
+    """The executor of that name: (graph, *arguments) -> results. What a compiling one lacks, NumPy computes."""
     if name not in ENGINES:
         raise ValueError(f"engine is one of {', '.join(map(repr, ENGINES))}, got {name!r}")
     if name == "numpy":
         return run
+    if name == "jax":
+        from pellucid.engine.jax.library import require_jax
+
+        require_jax()
+        from pellucid.engine.jax import call
+
+        return call.run_or_fall_back
     from pellucid.engine.native.fallback import run_or_fall_back, run_where_it_pays
 
     return run_or_fall_back if name == "native" else run_where_it_pays
@@ -41,7 +48,8 @@ def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
     f : Callable
         a function of arrays, or of nests of them, in plain NumPy
     engine : str
-        "numpy" runs the graph node by node, "native" compiles it, "auto" does so where the sizes say that it pays
+        "numpy" runs the graph node by node, "native" compiles it, "auto" does so where the sizes say that it pays;
+        "jax" compiles it by XLA for the device that JAX prefers (the extra `jax`)
 
     Returns
     -------

@@ -199,8 +199,8 @@ class MoreParameters(Parameters):
     )
     engine: str = parameter(
         default="auto",
-        condition=one_of(*ENGINES, words="'auto', 'native' or 'numpy'"),
-        doc='"native" (compiled), "numpy", or "auto": what pays',
+        condition=one_of(*ENGINES, words="'auto', 'native', 'numpy' or 'jax'"),
+        doc='"native" (compiled), "numpy", or "auto": what pays; "jax" for GPUs and TPUs (the extra `jax`)',
     )
     threads: int | None = parameter(default=None, condition=or_none(WHOLE), doc="how many threads at most")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pellucid.lab.experiment import LECTURES, Experiment, find
 from pellucid.lab.outcome import Outcome
+from pellucid.train.model import on_engine
 from pellucid.whole_files import write_atomically
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Result:
         return fragment(self)
 
 
-def run(name: str, *, full: bool = False, **parameters: Any) -> Result:
+def run(name: str, *, full: bool = False, engine: str | None = None, **parameters: Any) -> Result:
     """Run an experiment of the lectures.
 
     Parameters
@@ -117,6 +118,8 @@ def run(name: str, *, full: bool = False, **parameters: Any) -> Result:
         One of `lab.names()`, such as "xor".
     full : bool
         The setting of the original, where that is larger than the quick one.
+    engine : str | None
+        Of all models of the experiment, "jax" for example; None is the one that each was written for.
     **parameters
         What a student may turn; the page of the experiment lists them.
 
@@ -139,7 +142,8 @@ def run(name: str, *, full: bool = False, **parameters: Any) -> Result:
         )
     settings = {**it.defaults, **(it.full if full else {}), **parameters}
     start = time.perf_counter()
-    outcome = it.work(**settings)
+    with on_engine(engine):
+        outcome = it.work(**settings)
     return Result(it, settings, outcome, time.perf_counter() - start)
 
 

@@ -25,6 +25,7 @@ from pellucid.train.loop.run import Run as Run
 from pellucid.train.metrics import METRICS as METRICS
 from pellucid.train.metrics import Metric as Metric
 from pellucid.train.model import Model as Model
+from pellucid.train.model import on_engine as on_engine
 from pellucid.train.rate_finder import RateCurve as RateCurve
 from pellucid.train.rate_finder import find_rate as find_rate
 from pellucid.train.side_by_side import fit_many as fit_many

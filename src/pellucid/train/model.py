@@ -6,6 +6,8 @@ import copy
 import os
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,9 +44,47 @@ from pellucid.train.loop.step import Snapshot, Trainer, mean_names
 from pellucid.train.loop.steps import NumpySteps, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
+from pellucid.train.processes import Processes
+
+COMPILED = ("native", "jax")
+"""Engines that predict by compiled code, too."""
+
+ENGINE: ContextVar[str | None] = ContextVar("pellucid_engine", default=None)
+"""The engine of all models that are made inside `on_engine`, whatever they ask for."""
 
 SEEN = 5_000
 """Rows, at most, that edges are learned from."""
+
+
+DEVICES: ContextVar[str | None] = ContextVar("pellucid_devices", default=None)
+"""The devices of all fits inside `on_engine`. There every process has all rows; its devices take a share of them."""
+
+
+@contextmanager
+def on_engine(engine: str | None, devices: str | None = None) -> Iterator[None]:
+    """All models that are made inside train and predict on this engine; None leaves it to them.
+
+    Parameters
+    ----------
+    engine : str | None
+        as in `Model`
+    devices : str | None
+        "all" as in `Model.fit`, but that every process is given all rows
+
+    Examples
+    --------
+    >>> from pellucid import nn
+    >>> with on_engine("numpy"):
+    ...     model = Model(nn.mlp((4,), 1), engine="native")
+    >>> model.engine
+    'numpy'
+    """
+    tokens = ENGINE.set(engine), DEVICES.set(devices)
+    try:
+        yield
+    finally:
+        ENGINE.reset(tokens[0])
+        DEVICES.reset(tokens[1])
 
 
 @dataclass(frozen=True)
@@ -80,10 +120,14 @@ class Model:
         schedules in the place of numbers of layers or of the loss: {"hidden1.dropout.rate": schedule,
         "loss.smoothing": schedule}
     engine : str
-        "native" (compiled), "numpy", or "auto": native where the sizes say that it pays
+        "native" (compiled), "numpy", or "auto": native where the sizes say that it pays; "jax" for GPUs, TPUs and
+        several processes (the extra `jax`)
     threads : int | None
         threads of the native engine at most; None is `PELLUCID_THREADS`, else the processors that the process may
         use
+    products : str
+        "full", or "bfloat16": float32 numbers are rounded to bfloat16 before they are multiplied in matrix products,
+        which GPUs and TPUs do faster (engine="jax" only)
 
     Examples
     --------
@@ -115,10 +159,15 @@ class Model:
         settings: dict[str, Schedule] | None = None,
         engine: str = "auto",
         threads: int | None = None,
+        products: str = "full",
     ) -> None:
+        engine = ENGINE.get() or engine
         one_of(*ENGINES, words=f"one of {', '.join(map(repr, ENGINES))}").check("engine", engine)
         or_none(WHOLE, "a number from 1, or None for all processors").check("threads", threads)
-        self.engine, self.threads = engine, threads
+        one_of("full", "bfloat16").check("products", products)
+        if products != "full" and engine != "jax":
+            raise ValueError(f"products={products!r} is for engine='jax', got engine={engine!r}")
+        self.engine, self.threads, self.products = engine, threads, products
         self.net = net
         self.loss = find_loss(loss)
         self.optimizer = find_optimizer(optimizer)
@@ -140,7 +189,7 @@ class Model:
         self.features: tuple[int, ...] = ()
         self.history = self.new_history()
         self.progress: Progress | None = None
-        self._compiled = CompiledNetwork() if engine == "native" else None
+        self._compiled = CompiledNetwork() if engine in COMPILED else None
 
     def __repr__(self) -> str:
         return model_views.line(self)
@@ -228,6 +277,7 @@ class Model:
         on_divergence: str = "raise",
         resume: str | os.PathLike[str] | None = None,
         continued: bool = False,
+        devices: str | None = None,
     ) -> History:
         """Train, and return what happened.
 
@@ -273,6 +323,10 @@ class Model:
         continued : bool
             go on exactly where the last such fit ended, rule state, step and epoch numbers included: 4 epochs and 6
             more are 10
+        devices : str | None
+            "all" splits each batch over all devices that JAX sees (engine="jax"). After `pellucid.distributed.join`
+            those are the devices of all processes, X and y are the share of this one, and validation rows are the
+            same in all; None is one device
 
         Returns
         -------
@@ -286,32 +340,48 @@ class Model:
         or_none(FROM_0, "a number of seconds from 0, or None for no limit").check("max_time", max_time)
         if epochs is None and steps is None and max_time is None:
             epochs = 10
+        whole = devices is None and DEVICES.get() is not None  # every process has all rows
+        devices = devices or DEVICES.get()
+        processes = self._processes(devices)
+        if processes.several:
+            processes.check(None if whole else validation, None if whole else class_weight, max_time)
+            verbose = "silent" if verbose and not processes.first else verbose
         listed = with_progress(callbacks, verbose)
         quiet = not verbose or verbose == "silent"
         start = self.params, self.state, self.features
         try:
             several = steps is None and epochs is not None and epochs > 1
             data, held = self.prepare(X, y, validation, sample_weight, class_weight, seed=seed, several=several)
-            if isinstance(data, Rows) and self.tells and not continued and is_classifier(self.loss):
+            if (
+                isinstance(data, Rows)
+                and self.tells
+                and not continued
+                and not processes.several
+                and is_classifier(self.loss)
+            ):
                 warn_if_one_class(data.y)
+            if processes.several:
+                data = data if whole else processes.share(data)
+                self.params, self.state = processes.from_the_first((self.params, self.state))
             plan = Plan(data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence)
+            plan.writes = processes.first
             run = self.new_run(plan, listed, self.progress if continued else None)
             for each in listed:
                 each.reset()
             if resume is not None:
                 load_run(run, resume)
             with silent(quiet):
-                run.steps = choose(run, self.engine, self.threads, self.pays)
+                run.steps = choose(run, self.engine, self.threads, self.pays, self.products, devices)
         except BaseException:
             self.params, self.state, self.features = start  # a call that fails its checks leaves nothing behind
             raise
-        self.compiled = self.compiled or run.steps.engine == "native"  # what is trained compiled predicts so, too
+        self.compiled = self.compiled or run.steps.engine in COMPILED  # what is trained compiled predicts so, too
         self.history = run.history
         try:
             with silent(quiet):
                 train(run)
         finally:
-            self.compiled = self.compiled or run.steps.engine == "native"  # it may have begun with NumPy
+            self.compiled = self.compiled or run.steps.engine in COMPILED  # it may have begun with NumPy
             last = run.now if continued else None  # a copy, before the engine's memory is given back
             self.params, self.state = run.outcome()
             self.progress = None
@@ -320,6 +390,20 @@ class Model:
                 rule = last.rule if run.final is None else self.optimizer.moved(raw, last.rule)
                 self.progress = Progress(rule, run.step, run.epoch, raw, self.params)
         return run.history
+
+    def _processes(self, devices: str | None) -> Processes:
+        """The processes of a fit on these devices."""
+        or_none(one_of("all"), "'all', or None for one device").check("devices", devices)
+        if devices is None:
+            return Processes(1, 0)
+        if self.engine != "jax":
+            raise ValueError(f"devices={devices!r} is for engine='jax', got engine={self.engine!r}")
+        from pellucid.engine.jax.library import require_jax
+
+        require_jax()
+        from pellucid.engine.jax import processes
+
+        return Processes(processes.count(), processes.index())
 
     def new_run(self, plan: Plan, callbacks: Sequence[Callback] = (), progress: Progress | None = None) -> Run:
         """Everything for a run, before it begins. One that goes on has its epochs and steps in addition.

@@ -1,4 +1,4 @@
-"""Prediction: the network in chunks of bounded memory, compiled where the model's engine is native."""
+"""Prediction: the network in chunks of bounded memory, compiled where the model's engine is."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from pellucid.train.metrics import Metric
 from pellucid.train.shared_graphs import shared_graph
 
 if TYPE_CHECKING:
+    from pellucid.engine.jax.session import Session as JaxSession
     from pellucid.engine.native.session import Session
     from pellucid.train.model import Model
 
@@ -33,12 +34,12 @@ class CompiledNetwork:
     """The compiled network of a model: one session for scores, one for what the link makes of them."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, Session | None] = {}
+        self.sessions: dict[str, Session | JaxSession | None] = {}
         self.arrays: list[Any] = []
         self.threads: int | None = None
         self.pid = os.getpid()
 
-    def session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
+    def session(self, model: Model, params: Any, state: Any, what: str) -> Session | JaxSession | None:
         """The session for these arrays; None where the network cannot be compiled."""
         # how rows are split over threads may show in the last bits; a forked child may have interrupted its parent
         if model.threads != self.threads or self.pid != os.getpid():
@@ -59,18 +60,38 @@ class CompiledNetwork:
         """A copy of a model compiles anew."""
         return (CompiledNetwork, ())
 
-    def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | None:
+    def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | JaxSession | None:
         from pellucid.engine.native.fallback import tell
         from pellucid.engine.native.lower import CannotCompile
-        from pellucid.engine.native.session import Session
 
         try:
             fixed = [np.asarray(a) for a in flatten((params, state))[0]]
-            return Session(_graph(model, params, state, what), fixed, chunks.CHUNK, model.threads or default_threads())
+            graph = _graph(model, params, state, what)
+            return _on_jax(graph, fixed) if model.engine == "jax" else _native(graph, fixed, model.threads)
         except CannotCompile as error:
             if what == "scores":  # else it may be the link alone: then the scores are computed by compiled code
                 tell("prediction", error)
             return None
+
+
+def _native(graph: Graph, fixed: list[Any], threads: int | None) -> Session:
+    from pellucid.engine.native.session import Session
+
+    return Session(graph, fixed, chunks.CHUNK, threads or default_threads())
+
+
+def _on_jax(graph: Graph, fixed: list[Any]) -> JaxSession:
+    """Where JAX is not installed, a model that was trained with it still predicts."""
+    from pellucid.engine.jax.library import require_jax
+    from pellucid.engine.native.lower import EngineUnavailable
+
+    try:
+        require_jax()
+    except ImportError as error:
+        raise EngineUnavailable(str(error)) from error
+    from pellucid.engine.jax.session import Session
+
+    return Session(graph, fixed, chunks.CHUNK)
 
 
 def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:

@@ -19,7 +19,7 @@ from pellucid.errors import ShapeError
 from pellucid.train.callbacks.screens import bar
 from pellucid.train.history import History
 from pellucid.train.loop.loop import HALT
-from pellucid.train.model import Model
+from pellucid.train.model import DEVICES, Model
 
 T = TypeVar("T")
 
@@ -37,6 +37,8 @@ def side_by_side(
     """
     or_none(WHOLE, WHOLE.words).check("threads", threads)
     count, above, halt = len(works), HALT.get(), threading.Event()
+    if DEVICES.get() is not None:  # all devices work on one training at a time, in the same order in all processes
+        threads = 1
     workers = min(threads or default_threads(), count) or 1
     pool = ThreadPoolExecutor(workers, thread_name_prefix="pellucid")
     with one_thread(), pool, bar("training", verbose) as draw:

@@ -171,7 +171,7 @@ class Compiled:
         checked: bool,
     ) -> None:
         from pellucid.engine.native.stepper import stepper
-        from pellucid.train.loop.native_steps import roles
+        from pellucid.train.loop.compiled_steps import roles
 
         self.machine = stepper(graph, roles(graph, checked=checked), size, threads)
         self.machine.load(state)

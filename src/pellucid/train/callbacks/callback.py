@@ -51,6 +51,9 @@ class Callback:
     every_batch: bool = True
     """Is `on_batch_end` wanted, where there is one? Without it a run need not leave compiled code inside an epoch."""
 
+    writes: bool = False
+    """Does it write files? Of several processes that train together one alone tells it of events."""
+
     side_by_side: bool = False
     """May it be told of several trainings at once, from several threads? A table estimator trains its networks one
     after the other for the sake of callbacks that may not."""

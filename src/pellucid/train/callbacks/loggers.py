@@ -152,6 +152,8 @@ class CSVLogger(Callback):
         of the file
     """
 
+    writes = True
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
         self.log: CsvLog | None = None
@@ -181,6 +183,8 @@ class TensorBoard(Callback):
     every : int | None
         the batch loss and rate too, every so many steps
     """
+
+    writes = True
 
     def __init__(self, folder: str | os.PathLike[str], *, every: int | None = None) -> None:
         or_none(Condition(is_count, "a number of steps from 1")).check("TensorBoard: every", every)

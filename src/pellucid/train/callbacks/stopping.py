@@ -229,7 +229,8 @@ class Checkpoint(Callback):
         """
         if self.due and time.monotonic() - self.written >= self.seconds:
             self.due = False
-            save_run(run, self._target(run))
+            if run.plan.writes:
+                save_run(run, self._target(run))
             self.written = time.monotonic()
 
     def _target(self, run: Run) -> Path:

@@ -58,6 +58,7 @@ def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "features": list(model.features),
         "engine": model.engine,
         "threads": model.threads,
+        "products": model.products,
         "compiled": model.compiled,
         "history": model.history.described(),
     }
@@ -131,6 +132,7 @@ def _model(data: Any, custom: Mapping[str, Any], path: Any) -> Model:
         settings={k: restore(v, custom) for k, v in entry(data, "settings", MAPPING, path).items()},
         engine=entry(data, "engine", among(*ENGINES), path, default="auto"),
         threads=None if threads is None else min(threads, usable()),  # a file asks for no more than there are
+        products=entry(data, "products", among("full", "bfloat16"), path, default="full"),
     )
 
 

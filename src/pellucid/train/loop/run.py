@@ -40,6 +40,7 @@ class Plan:
     evaluate: Callable[[Any, Any, Rows], dict[str, float]] | None = None
     metrics: tuple[str, ...] = ()  # what the validation rows are judged by
     dtype: str = "float32"
+    writes: bool = True  # of several processes one writes files
 
 
 @dataclass
@@ -395,7 +396,7 @@ class Run:
         return gradients
 
     def _tell(self, callback: Callback, event: str, *details: Any) -> Any:
-        if not callback.handles(event):
+        if not callback.handles(event) or (callback.writes and not self.plan.writes):
             return None
         try:
             return getattr(callback, f"on_{event}")(self, *details)

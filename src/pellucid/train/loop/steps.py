@@ -1,6 +1,6 @@
 """What a run makes its steps with: one protocol, whatever computes them; the plain way, step by step; and the choice.
 
-The plain way runs the recorded graph of a step by an executor for every batch; `native_steps` has compiled ones.
+The plain way runs the recorded graph of a step by an executor for every batch; `compiled_steps` has compiled ones.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ class NumpySteps:
         """No memory but that of the snapshot."""
 
 
-def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
+def choose(
+    run: Run, engine: str, threads: int | None, pays: float, products: str = "full", devices: str | None = None
+) -> Steps:
     """Compiled steps, where they are asked for, or pay (seconds saved), and are possible; else those that the run has.
 
     Sizes decide, so that the same call gives the same bits. A resumed run goes on as it began, though the call may now
@@ -141,11 +143,14 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
         engine = first_engine
     if engine == "numpy":
         return run.steps
+    if engine == "jax":
+        return _on_jax(run, products, devices)
     from pellucid.engine.native.fallback import numpy_seconds, tell
     from pellucid.engine.native.lower import CannotCompile
     from pellucid.engine.native.work import compiled_seconds
-    from pellucid.train.loop.native_steps import NativeSteps, graph_of
-    from pellucid.train.loop.native_stream_steps import LateSteps, NativeStreamSteps, threads_beside_reading
+    from pellucid.train.loop.compiled_steps import graph_of
+    from pellucid.train.loop.late_steps import LateSteps, threads_beside_reading
+    from pellucid.train.loop.native_steps import NativeSteps, NativeStreamSteps
 
     later = 0  # from how many steps on it pays
     if engine == "auto":
@@ -168,5 +173,32 @@ def choose(run: Run, engine: str, threads: int | None, pays: float) -> Steps:
     try:
         return (NativeStreamSteps if streamed else NativeSteps)(run, available)
     except CannotCompile as error:
+        tell("the training step", error)
+    return run.steps
+
+
+def _on_jax(run: Run, products: str, devices: str | None) -> Steps:
+    """Steps on JAX's devices, where they are possible; in two halves where callbacks want gradients."""
+    from pellucid.engine.jax.library import require_jax
+
+    require_jax()
+    from pellucid.engine.jax.processes import count
+    from pellucid.engine.native.fallback import tell
+    from pellucid.engine.native.lower import CannotCompile
+    from pellucid.train.loop.jax_steps import JaxSteps, JaxStreamSteps, placement_of
+
+    try:
+        if run.plan.data.example.sparse:
+            raise CannotCompile("batches of sparse rows have different numbers of entries, and XLA wants one")
+        placement = placement_of(run.plan.data, devices)
+        if any(c.handles("forward") or c.handles("gradients") for c in run.callbacks):
+            if devices is not None and count() > 1:
+                raise CannotCompile("callbacks that want gradients of each step do not work with several processes")
+            return NumpySteps(replace(run.trainer, engine="jax"), run.now)
+        streamed = isinstance(run.plan.data, Stream)
+        return (JaxStreamSteps if streamed else JaxSteps)(run, products, placement)
+    except CannotCompile as error:
+        if devices is not None and count() > 1:  # each alone would train another model
+            raise
         tell("the training step", error)
     return run.steps

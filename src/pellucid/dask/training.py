@@ -1,0 +1,71 @@
+"""A training by the workers of a cluster: each starts a process that runs JAX, and all of them are one run.
+
+The processes are fresh ones: a process can join one run of JAX in its life, and a worker lives for many.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pellucid.dask.partitions import Partition, joined
+from pellucid.errors import PellucidError
+
+
+class WorkerError(PellucidError, RuntimeError):
+    """A training on a worker failed."""
+
+
+def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any:
+    """The fitted estimator; the workers that hold partitions train it together."""
+    workers = sorted({partition.worker for partition in partitions})
+    (address,) = client.run(free_address, workers=workers[:1]).values()
+    rows = [partition.rows for partition in partitions]
+    futures = [
+        client.submit(
+            work,
+            estimator,
+            rows,
+            address,
+            len(workers),
+            index,
+            workers=[worker],
+            allow_other_workers=False,
+            pure=False,
+            retries=0,
+        )
+        for index, worker in enumerate(workers)
+    ]
+    try:
+        return client.gather(futures)[0]
+    finally:
+        client.cancel(futures)
+
+
+def free_address() -> str:
+    """Where the processes may meet: this worker's host, and a port that nobody uses."""
+    from distributed import get_worker
+
+    host = get_worker().address.rpartition("//")[2].rpartition(":")[0]
+    with socket.socket() as free:
+        free.bind((host, 0))
+        return f"{host}:{free.getsockname()[1]}"
+
+
+def work(estimator: Any, parts: list[tuple[Any, ...]], address: str, count: int, index: int) -> Any:
+    """On a worker: one process of the training. The first one gives the fitted estimator, others nothing."""
+    columns = [joined(list(each)) for each in zip(*parts, strict=True)]
+    with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
+        Path(folder, "task").write_bytes(pickle.dumps((estimator, columns, address, count, index)))
+        command = [sys.executable, "-m", "pellucid.dask.process", folder]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            last = "\n".join(done.stderr.strip().splitlines()[-5:])
+            raise WorkerError(f"process {index} of {count} ended with exit code {done.returncode}: {last}")
+        return pickle.loads(Path(folder, "fitted").read_bytes()) if index == 0 else None

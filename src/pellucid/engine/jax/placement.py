@@ -1,0 +1,95 @@
+"""Where arrays lie: on one device, or rows split over several while the state is on all of them.
+
+Programs are the same for all placements: XLA sums gradients over devices where a batch is split. So a batch is one
+batch, also for batch normalisation, whoever computes which part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """On the device that JAX prefers."""
+
+    def copied(self, array: Any) -> Any:
+        """The state: a copy, for its buffer is given away."""
+        return jnp.array(array, copy=True)
+
+    def rows(self, array: Any) -> Any:
+        """The data."""
+        return jnp.asarray(array)
+
+    def everywhere(self, array: Any) -> Any:
+        """What every device reads."""
+        return array
+
+    def batch(self, array: Any) -> Any:
+        """Rows of a step, inside a program."""
+        return array
+
+    def places(self, order: Any) -> Any:
+        """Where the rows of these numbers lie."""
+        return order
+
+
+@dataclass(frozen=True)
+class Spread(Placement):
+    """Over all devices of all processes, those of a process side by side.
+
+    `shares` has the number of rows that each process holds: process 0 the first ones, and so on. `whole` says that
+    every process is given all rows, and keeps its share of them.
+    """
+
+    devices: tuple[Any, ...]
+    shares: tuple[int, ...] = field(compare=False)
+    whole: bool = field(compare=False, default=True)
+
+    @cached_property
+    def mesh(self) -> Any:
+        return Mesh(np.array(self.devices), (ROWS,))
+
+    @property
+    def most(self) -> int:
+        """Rows that a process has place for: the same for all, and the same for each of its devices."""
+        local = len(self.devices) // len(self.shares)
+        return max(1, -(-max(self.shares) // local)) * local
+
+    def copied(self, array: Any) -> Any:
+        return self.everywhere(array)
+
+    def everywhere(self, array: Any) -> Any:
+        array = np.array(array)  # a buffer of its own
+        sharding = NamedSharding(self.mesh, PartitionSpec())
+        return jax.make_array_from_callback(array.shape, sharding, lambda index: array[index].copy())
+
+    def rows(self, array: Any) -> Any:
+        """Each process gives its share; places behind it are filled, and never read."""
+        index = jax.process_index()
+        if self.whole:
+            first = sum(self.shares[:index])
+            array = array[first : first + self.shares[index]]
+        rest = np.zeros((self.most - len(array), *array.shape[1:]), array.dtype)
+        filled = np.concatenate([array, rest])
+        shape = (self.most * len(self.shares), *array.shape[1:])
+        sharding = NamedSharding(self.mesh, PartitionSpec(ROWS))
+        return jax.make_array_from_process_local_data(sharding, filled, shape)
+
+    def batch(self, array: Any) -> Any:
+        return lax.with_sharding_constraint(array, NamedSharding(self.mesh, PartitionSpec(ROWS)))
+
+    def places(self, order: Any) -> Any:
+        ends = np.cumsum(self.shares)
+        process = np.searchsorted(ends, order, side="right")
+        return order + process * self.most - (ends - self.shares)[process]

@@ -1,0 +1,56 @@
+"""What the processes of a run tell each other, beside the sums inside of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+from jax.experimental import multihost_utils
+
+from pellucid.engine.jax.library import exact
+from pellucid.engine.jax.lost import ProcessLost
+
+LOST = (
+    "another process of this run has ended, so this one ends as well. Nothing is lost since the last checkpoint: start "
+    "them again, as many as you like, with resume="
+)
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """What fails inside because another process is gone says so."""
+    try:
+        yield
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        if jax.process_count() > 1 and isinstance(error, jax.errors.JaxRuntimeError):
+            raise ProcessLost(f"{LOST} ({str(error).splitlines()[0]:.160})") from error
+        raise
+
+
+def count() -> int:
+    """How many processes there are."""
+    return int(jax.process_count())
+
+
+def index() -> int:
+    """Which one this is."""
+    return int(jax.process_index())
+
+
+def gathered(array: Any) -> Any:
+    """The arrays (of one shape) of all processes, in their order.   (...) -> (processes, ...)"""
+    with exact(), together():
+        return np.asarray(multihost_utils.process_allgather(np.asarray(array))).reshape(count(), *np.shape(array))
+
+
+def from_the_first(tree: Any) -> Any:
+    """What process 0 has, for all."""
+    with exact(), together():
+        return jax.tree.map(
+            lambda mine, first: np.asarray(first, np.asarray(mine).dtype)[()],
+            tree,
+            multihost_utils.broadcast_one_to_all(tree),
+        )

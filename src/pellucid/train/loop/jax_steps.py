@@ -1,0 +1,66 @@
+"""The steps of a run on JAX: an epoch is one program on its devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jax
+
+from pellucid.data.rows import Rows
+from pellucid.data.shared_rows import SharedRows
+from pellucid.data.streams import Stream
+from pellucid.engine.jax.placement import Placement, Spread
+from pellucid.engine.jax.stepper import JaxStepper
+from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.work import compiled_seconds
+from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
+from pellucid.train.loop.stream_steps import StreamedSteps
+
+if TYPE_CHECKING:
+    from pellucid.train.loop.run import Run
+
+LONG = 10.0
+"""Seconds, about, that an epoch may take as one program; in longer ones the clock and the keyboard are looked at."""
+
+
+class JaxSteps(CompiledSteps):
+    """Programs of XLA."""
+
+    engine = "jax"
+    threads = 1
+
+    def __init__(self, run: Run, products: str, placement: Placement) -> None:
+        self.products, self.placement = products, placement
+        super().__init__(run)
+
+    def _bind(self, run: Run, data: Rows, rows: int) -> None:
+        self.rows = rows
+        graph = graph_of(run, data)
+        places = roles(graph, checked=run.trainer.ours)
+        self.stepper = JaxStepper(graph, places, rows, self.products, self.placement)
+        each = compiled_seconds(graph, {"n": rows})
+        epoch = -(-len(data) // rows)
+        self.chunk = max(1, int(PERIOD / each), epoch if epoch * each < LONG else 1)
+
+    def _suits(self, rows: int) -> bool:
+        return True  # another number of rows is another program
+
+    def _release(self) -> None:
+        """XLA's memory goes with the arrays."""
+
+
+class JaxStreamSteps(StreamedSteps, JaxSteps):
+    """The same for rows that are not all in memory."""
+
+
+def placement_of(data: Rows | Stream, devices: str | None) -> Placement:
+    """One device, or "all" of them: rows of a share stay where they are, others are split evenly."""
+    if devices is None:
+        return Placement()
+    if isinstance(data, Stream):
+        raise CannotCompile("rows that are not all in memory are trained on by one device: leave devices= out")
+    if isinstance(data, SharedRows):
+        return Spread(tuple(jax.devices()), data.shares, whole=False)
+    ends = [len(data) * (i + 1) // jax.process_count() for i in range(jax.process_count())]
+    shares = tuple(end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True))
+    return Spread(tuple(jax.devices()), shares)

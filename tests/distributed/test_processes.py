@@ -1,0 +1,203 @@
+"""Several processes train one model: the numbers of one, a process that is killed, another number, no coordinator."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pellucid import distributed, train
+from pellucid.distributed.processes import described
+from tests.distributed import training
+from tests.processes import environment
+
+pytest.importorskip("jax")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="processes on loopback are tried on Linux")]
+
+PROGRAM = Path(training.__file__)
+LONGEST = 100
+"""Seconds after which a process that should have ended is killed, and the test fails."""
+
+
+def address() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def quick(**settings: str) -> dict[str, str]:
+    cache = os.path.join(tempfile.gettempdir(), f"pellucid-test-xla-{os.getuid()}")
+    return environment(
+        JAX_DISABLE_MOST_OPTIMIZATIONS="1",
+        JAX_COMPILATION_CACHE_DIR=cache,
+        OPENBLAS_NUM_THREADS="1",
+        **settings,
+    )
+
+
+def started(count: int, folder: Path, *words: str) -> list[subprocess.Popen[str]]:
+    where = address()
+    return [
+        subprocess.Popen(
+            [sys.executable, str(PROGRAM), str(folder), *words],
+            env=quick(PELLUCID_COORDINATOR=where, PELLUCID_PROCESSES=str(count), PELLUCID_INDEX=str(index)),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for index in range(count)
+    ]
+
+
+def ended(processes: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
+    """Exit code and words of each; none outlives the test."""
+    try:
+        return [(p.returncode, words) for p in processes for words in [p.communicate(timeout=LONGEST)[1]]]
+    finally:
+        for process in processes:
+            process.kill()
+
+
+def alone(epochs: int) -> tuple[list[list[float]], dict[str, np.ndarray]]:
+    """The same training by NumPy in this process."""
+    X, y, weights = training.table()
+    model = training.model()
+    model.engine, model.compiled = "numpy", False
+    model.fit(
+        X,
+        y,
+        sample_weight=weights,
+        validation=(X[:20], y[:20]),
+        epochs=epochs,
+        batch_size=training.BATCH,
+        verbose=False,
+    )
+    return [[row["loss"], row["val_loss"]] for row in model.history.epochs], {**model.params, **model.state}
+
+
+def same_as_alone(folder: Path, epochs: int = 3) -> None:
+    losses, arrays = alone(epochs)
+    with np.load(folder / "result.npz") as result:
+        assert_allclose(result["losses"], losses, rtol=1e-7)
+        for name, array in arrays.items():
+            assert_allclose(result[name], array, rtol=1e-6, atol=1e-8, err_msg=name)
+
+
+def test_two_processes_are_as_good_as_one(tmp_path):
+    results = ended(started(2, tmp_path))
+    assert [code for code, _ in results] == [0, 0], results
+    same_as_alone(tmp_path)
+
+
+def test_a_killed_process_ends_the_other_and_four_go_on(tmp_path):
+    processes = started(2, tmp_path, "--kill-at", "7")
+    processes[1].wait(LONGEST)
+    begin = time.monotonic()
+    (code, words), _ = ended(processes)
+    assert time.monotonic() - begin < 30
+    assert code not in (0, None)
+    assert "another process of this run has ended" in words, words
+    results = ended(started(4, tmp_path, "--resume"))
+    assert [code for code, _ in results] == [0] * 4, results
+    same_as_alone(tmp_path)
+
+
+@pytest.mark.skipif(not Path(sysconfig.get_path("scripts"), "mpirun").exists(), reason="mpirun is not installed")
+def test_mpirun(tmp_path):
+    mpirun = Path(sysconfig.get_path("scripts"), "mpirun")
+    words = ["--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, str(PROGRAM), str(tmp_path)]
+    env = quick(PELLUCID_COORDINATOR=address())
+    done = subprocess.run([str(mpirun), *words], env=env, capture_output=True, text=True, timeout=LONGEST, check=False)
+    assert done.returncode == 0, done.stderr
+    same_as_alone(tmp_path)
+
+
+def test_the_command(tmp_path):
+    """`pellucid train --processes 2` writes one run, and says what one process says."""
+    X, y, _ = training.table()
+    rows = (",".join(f"{v:.4f}" for v in (*row, label)) for row, label in zip(X, y, strict=True))
+    lines = ["a,b,c,d,y", *rows]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    words = ["table.csv", "-t", "y", "--quality", "fast", "--processes", "2", "--out", "run", "--no-report", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pellucid", "train", *words, "--epochs", "3"],
+        env=quick(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "model.pel").exists()
+    assert json.loads(done.stdout)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "table.csv"]
+
+
+def test_a_coordinator_that_never_comes():
+    begin = time.monotonic()
+    with pytest.raises(distributed.CoordinatorError, match="nobody answers at 127"):
+        distributed.join(address(), 2, 1, timeout=0.5)
+    assert time.monotonic() - begin < 30
+
+
+def test_who_is_who():
+    by_mpi = {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", "PELLUCID_COORDINATOR": "node0:7077"}
+    assert described(None, None, None, by_mpi) == ("node0:7077", 4, 3)
+    assert described("a:1", 2, 0, by_mpi) == ("a:1", 2, 0)
+    with pytest.raises(distributed.CoordinatorError, match="which one is this"):
+        described("a:1", None, None, {})
+    with pytest.raises(distributed.CoordinatorError, match="at which address"):
+        described(None, 2, 0, {})
+    with pytest.raises(distributed.CoordinatorError, match="'host:port', got 'a'"):
+        described("a", 2, 0, {})
+    with pytest.raises(distributed.CoordinatorError, match=r"0 \.\.\. 1, got 2"):
+        described("a:1", 2, 2, {})
+
+
+DEVICES = """
+import numpy as np
+from tests.distributed import training
+X, y, weights = training.table()
+model = training.model()
+model.fit(X, y, sample_weight=weights, validation=(X[:20], y[:20]), epochs=3, batch_size=16, devices="all", verbose=0)
+import jax
+assert len(jax.devices()) == 4
+losses = [[row["loss"], row["val_loss"]] for row in model.history.epochs]
+np.savez({path!r}, losses=losses, **model.params, **model.state)
+"""
+
+
+def test_four_devices_are_as_good_as_one(tmp_path):
+    program = DEVICES.format(path=str(tmp_path / "result.npz"))
+    env = quick(XLA_FLAGS="--xla_force_host_platform_device_count=4")
+    env["PYTHONPATH"] += os.pathsep + str(Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-c", program], env=env, check=True, timeout=LONGEST)
+    same_as_alone(tmp_path)
+
+
+def test_devices_are_for_jax():
+    X, y, _ = training.table()
+    model = training.model()
+    model.engine = "numpy"
+    with pytest.raises(ValueError, match="devices='all' is for engine='jax'"):
+        model.fit(X, y, devices="all", verbose=0)
+
+
+def test_what_processes_would_not_agree_on():
+    processes = train.processes.Processes(2, 0)
+    with pytest.raises(ValueError, match="validation is rows"):
+        processes.check(0.2, None, None)
+    with pytest.raises(ValueError, match="sample_weight"):
+        processes.check(None, "balanced", None)
+    with pytest.raises(ValueError, match="epochs or steps"):
+        processes.check(None, None, 3.0)
