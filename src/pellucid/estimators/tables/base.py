@@ -18,7 +18,7 @@ from pellucid.amounts import check_whole
 from pellucid.data.dataset import Dataset
 from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
 from pellucid.data.named_columns import without_column
-from pellucid.data.samples import Samples
+from pellucid.data.samples import Samples, TakenSamples
 from pellucid.data.splits import shuffled_folds
 from pellucid.data.types import Array, ArrayLike
 from pellucid.data.weights import in_reach, joint
@@ -162,7 +162,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         parts = self._parts(labels, rng, dependence, split=not separate)
         learned = np.flatnonzero(np.bincount(np.concatenate([inside for inside, _ in parts])))
         preprocessor = self._new_preprocessor()
-        matrix = preprocessor.fit_table(table, _pick(weights, learned), learned)
+        matrix = preprocessor.fit_table(table, _pick(weights, learned), learned if len(learned) < table.rows else None)
         note_groups(preprocessor, column)
         outside = [out for _, out in parts]
         others = table
@@ -181,7 +181,8 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             folds: list[Fold] = [(rows, held)]
             outside = [np.arange(len(truth))]
         else:
-            folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
+            taken = partial(TakenSamples, rows)
+            folds = [(taken(inside), taken(out) if len(out) else None) for inside, out in parts]
         trained = min(len(inside) for inside, _ in folds)
         recipes = [
             self._recipe(target, preprocessor, len(rows), trained, view, held=folds[0][1] is not None, hooks=hooks)

@@ -20,6 +20,9 @@ from pellucid.data.types import Array, ArrayLike
 NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY = "numeric", "boolean", "category", "datetime", "empty"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)
 
+REPEATED = 10
+"""Rows for each kind of text, on average, from which a column is told by its kinds."""
+
 
 class Table(NamedTuple):
     """Columns as arrays. `named`: the names are the user's; else they are x0, x1, ... in order."""
@@ -91,7 +94,7 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
         series = frame[:, place]
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
             series = series.dt.replace_time_zone(None)  # the time on the wall: hours mean what they say
-        columns.append(np.asarray(series.to_numpy()))
+        columns.append(_values(series))
         declared.append(isinstance(dtype, nw.Categorical | nw.Enum))
         texts.append(isinstance(dtype, nw.Categorical | nw.Enum | nw.String))
     texts_only = {isinstance(name, str) for name in frame.columns}
@@ -104,6 +107,17 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
     named = texts_only == {True}
     names = list(frame.columns) if named else [f"x{j}" for j in range(len(columns))]
     return Table(names, columns, texts, named, declared)
+
+
+def _values(series: nw.Series[Any]) -> Array:
+    """A column as an array. Texts of few kinds that are not Python's yet become one object for each kind."""
+    if series.dtype != nw.String or series.implementation.is_pandas_like():
+        return np.asarray(series.to_numpy())
+    levels = series.unique().to_list()
+    if len(levels) > len(series) // REPEATED:
+        return np.asarray(series.to_numpy())
+    places = series.replace_strict(levels, range(len(levels)), return_dtype=nw.Int64)
+    return np.array(levels, object)[places.to_numpy()]
 
 
 def is_missing(value: object) -> bool:
@@ -143,7 +157,7 @@ def numbers(name: str, column: Array) -> Array:
     if column.dtype.kind == "m":
         values = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
     elif column.dtype.kind in "biuf":
-        values = column.astype(np.float64)
+        values = column.astype(np.float64, copy=False)
     else:
         values = np.array([_number(name, row, value) for row, value in enumerate(column)], np.float64)
     _refuse_infinite(name, values)
