@@ -55,6 +55,13 @@ class PreparedTable:
         """(X, y) of some rows."""
         return _taken(self.X, rows), self.target.take(rows)
 
+    def named_part(self, rows: Array) -> tuple[pl.DataFrame, Any]:
+        """(X, y) of some rows; several targets are a data frame with their names."""
+        import polars as pl
+
+        X, y = self.part(rows)
+        return X, y if y.ndim == 1 else pl.DataFrame(y, schema=list(self.target.names))
+
     def some(self, rows: Array, most: int) -> Array:
         """At most so many of the rows, evenly taken, and one of each class."""
         picked, codes = rows[evenly(len(rows), most)], self.target.strata

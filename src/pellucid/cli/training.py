@@ -215,8 +215,8 @@ def write_report(
         report(
             estimator,
             path,
-            *table.part(rows),
-            validation=table.part(tested),
+            *table.named_part(rows),
+            test=table.named_part(tested),
             title=f"{', '.join(table.target.names)}: {folder.path.name}",
             code=code,
             seed=settings.seed,

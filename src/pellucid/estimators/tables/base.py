@@ -48,6 +48,7 @@ from pellucid.estimators.tables.recipe import (
     views_of,
 )
 from pellucid.estimators.tables.rescue import rescued
+from pellucid.estimators.tables.step_rule import multiple
 from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
 from pellucid.estimators.tables.trials import Fold
 from pellucid.estimators.target import Target
@@ -277,7 +278,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         recipe = table_recipe(
             self,
             target,
-            self.taste,
+            replace(self.taste, decay=self.taste.decay / multiple(self.optimizer)),
             view,
             rows=rows,
             trained=trained,
