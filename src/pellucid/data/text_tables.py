@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ def read_text_table(content: io.BytesIO | Path, where: str, separator: str = "")
     head = _head(content)
     if not head.strip():
         raise TableFileError(f"{where} is empty: it has no rows and no columns")
-    separator = separator or max(SEPARATORS, key=_unquoted(head).count)
+    separator = separator or separator_of(head)
     names = _names(head, separator, where)
     frame = _parsed(content, where, separator)
     frame.columns = names
@@ -75,18 +76,29 @@ def _bytes(content: io.BytesIO | Path) -> bytes:
 
 def _head(content: io.BytesIO | Path) -> str:
     """The header: the first line that is not empty, with the lines that its quotes run over."""
-    lines = ""
     file = open(content, "rb") if isinstance(content, Path) else io.BytesIO(content.getvalue())  # noqa: SIM115
     with file:
-        for line in file:
-            lines += line.decode("utf-8", errors="replace")
-            if lines.strip() and lines.count('"') % 2 == 0:
-                break
-    return lines.strip("\r\n")
+        return header_of(file)
 
 
-def _unquoted(text: str) -> str:
-    return "".join(text.split('"')[::2])
+def header_of(lines: Iterable[bytes]) -> str:
+    """The first of the lines that is not empty, with those that its quotes run over."""
+    header = ""
+    for line in lines:
+        header += line.decode("utf-8", errors="replace")
+        if header.strip() and header.count('"') % 2 == 0:
+            break
+    return header.strip("\r\n")
+
+
+def separator_of(header: str) -> str:
+    """The one of , ; | and tab that the header has most of, outside of quotes.
+
+    >>> separator_of('a;b;"c,d,e,f"')
+    ';'
+    """
+    unquoted = "".join(header.split('"')[::2])
+    return max(SEPARATORS, key=unquoted.count)
 
 
 def _names(head: str, separator: str, where: str) -> list[str]:

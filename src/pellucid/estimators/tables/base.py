@@ -218,6 +218,11 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
 
     def _fit_dataset(self, data: Dataset, X_val: ArrayLike, y_val: ArrayLike, hooks: FitHooks) -> None:
         """The same of a table that is not in memory: one network of each kind, rows held out by a hash."""
+        if not is_auto(self.folds) and self.folds != 1:
+            raise ValueError(
+                f"folds={self.folds}: of a Dataset there is one network of each kind, with rows held out by a hash. "
+                "Leave folds as it comes, or give rows in memory"
+            )
         target = lambda y, weights: self._target(self._checked_target(y), weights)
         learner = TableLearner(target, self._new_preprocessor(), self._views, partial(self._recipe, hooks=hooks))
         table = fit_streamed(self, learner, data, X_val, y_val)
