@@ -61,6 +61,10 @@ def test_a_missing_file(here, refused):
         (("-t", "price", "--rule", "adan"), "did you mean 'adam'"),
         (("-t", "price", "--schedule", "cosin"), "did you mean 'cosine'"),
         (("-t", "price", "--stream", "--split", "time:built"), "drawn by a hash"),
+        (
+            ("-t", "price", "--stream", "--folds", "5"),
+            "--folds 5: of a streamed table there is one network of each kind",
+        ),
     ],
 )
 def test_options(words, said, houses, here, refused):

@@ -91,3 +91,20 @@ def test_without_pyarrow_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
     with pytest.raises(ValueError, match=r"pip install 'pellucid\[files\]'"):
         dataset(tmp_path, target="y")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_the_header_of_a_csv_tells_its_separator(separator, packed, tmp_path):
+    path = tmp_path / f"t.csv{packed}"
+    FRAME.to_csv(path, index=False, sep=separator)
+    data = dataset(path, target="y").counted()
+    assert {*data.columns, "y"} == set(FRAME.columns)
+    assert data.rows == len(FRAME)
+
+
+def test_files_of_two_separators_are_told(tmp_path):
+    FRAME.to_csv(tmp_path / "1.csv", index=False)
+    FRAME.to_csv(tmp_path / "2.csv", index=False, sep=";")
+    with pytest.raises(ValueError, match=r"2\.csv: its header is separated by ';', that of .*1\.csv by ','"):
+        dataset(tmp_path / "*.csv", target="y")

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from pellucid.data.table_files import FORMS, PACKINGS, infinite_cell, read_tables
+from pellucid.data.text_tables import MISSING
 from pellucid.errors import TableFileError
 from pellucid.whole_files import whole_file
 
@@ -83,6 +84,18 @@ def test_ways_to_write_a_table(text, rows, tmp_path):
     frame = read_tables(tmp_path / "t.csv")
     assert frame.columns == ["a", "b"]
     assert frame.rows() == rows
+
+
+def test_words_for_nothing_are_found_afterwards_as_while_reading(tmp_path):
+    """Texts and floats are read without a look at such words: the table is the one that is read with it."""
+    rows = ["1,0.5,x,NA", '2,nan,"N/A",y', ',-NaN,"",z', "4,inf,NULL,", '5,,"a ""NA"" b",None']
+    late = "NA,1.#IND,NaN,w"
+    for lines in (rows, [*rows * 3000, late], [late, *rows]):
+        path = tmp_path / "t.csv"
+        path.write_text("\n".join(["a,b,c,d", *lines]) + "\n")
+        wanted = pl.read_csv(path, null_values=list(MISSING), infer_schema_length=None)
+        assert read_tables(path).equals(wanted, null_equal=True)
+        assert read_tables(path).schema == wanted.schema
 
 
 def test_utf16(tmp_path):

@@ -141,3 +141,8 @@ def test_an_infinite_number_is_told_with_its_file(tmp_path, small_samples):
         streamed(TabularMLPClassifier((16,), **SMALL), of(path, "kind"))
     with pytest.raises(TypeError, match="here rows are wanted that are in memory"):
         TablePreprocessor().fit(X).transform(of(path, "kind"))
+
+
+def test_folds_are_for_rows_in_memory(files):
+    with pytest.raises(ValueError, match="folds=3: of a Dataset there is one network of each kind"):
+        TabularMLPClassifier(folds=3).fit(of(files, "kind"))

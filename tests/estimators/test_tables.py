@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid.estimators import ColumnWarning, SmoothRobustScaler, TablePreprocessor
+from pellucid.estimators.tables.columns import read_table
 from pellucid.estimators.tables.layout import TableError
 from pellucid.estimators.tables.scaling import SCALERS, weighted_quantiles
 from tests.estimators import few_rows as few
@@ -430,7 +431,7 @@ def test_scales_of_many_rows_come_from_some(monkeypatch):
     frame.loc[4321, "rare"] = 7.0
     frame.loc[10, "word"] = "once"
     whole = TablePreprocessor().fit(frame)
-    monkeypatch.setattr("pellucid.estimators.tables.table_sample.ROWS", 1000)
+    monkeypatch.setattr("pellucid.estimators.tables.table_sample.SCALED", 1000)
     monkeypatch.setattr("pellucid.estimators.tables.preprocessor.PART", 300)
     some = TablePreprocessor()
     matrix = some.fit_transform(frame)
@@ -438,3 +439,15 @@ def test_scales_of_many_rows_come_from_some(monkeypatch):
     np.testing.assert_allclose(matrix, whole.transform(frame), atol=0.15)
     np.testing.assert_array_equal(matrix, some.transform(frame))
     assert not np.array_equal(matrix, whole.transform(frame))  # it was not learned from all
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, lambda frame: frame.to_arrow()], ids=["polars", "pyarrow"])
+def test_texts_of_few_kinds_are_read_as_they_are(convert):
+    """One object for each kind of text, in the place of one for each row."""
+    words = ["a", None, "b", "a", ""] * 20
+    column = read_table(convert(pl.DataFrame({"word": words, "x": range(100)})), "test").columns[0]
+    assert column.dtype == object
+    assert column.tolist() == words
+    assert len({id(word) for word in column}) == 4
+    names = [f"row {number}" for number in range(100)]
+    assert read_table(convert(pl.DataFrame({"name": names})), "test").columns[0].tolist() == names

@@ -1,6 +1,7 @@
 """TabularMLPClassifier and TabularMLPRegressor: tables in, predictions out."""
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid as pel
-from pellucid import nn
+from pellucid import nn, optim
 from pellucid.estimators import TabularMLPClassifier, TabularMLPRegressor
 from pellucid.estimators.tables.recipe import auto_batch, auto_epochs
 from pellucid.nn.losses.numbers import Quantile
@@ -408,3 +409,16 @@ def test_table_regressor_scores_several_quantiles() -> None:
 def test_embedding_dim_may_be_a_list() -> None:
     clf = TabularMLPClassifier(folds=1, **few.SMALL, embedding_dim=[3]).fit(few.FRAME[["c"]], few.TWO)
     assert clf.estimator_.model_.params["input.embed.table1"].shape[1] == 3
+
+
+@pytest.mark.parametrize("rule", [name for name in optim.RULES if name != "schedule_free_adamw"])  # it says why not
+def test_every_rule_learns_at_its_automatic_rate(rule):
+    """Decay is a share of the rate: of a rule of high rates it must not be all that is left."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    model = TabularMLPRegressor(optimizer=rule, quality="fast", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X[:600], y[:600])
+    assert model.score(X[600:], y[600:]) > 0.8

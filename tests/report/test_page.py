@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -174,6 +175,22 @@ def test_several_numbers_through_a_search():
     assert {"residuals0", "residuals1"} <= set(records(page))
     assert "Measured on 20 validation rows" in page.html
     assert "influence=True" in page.html
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_several_targets_have_their_names_and_test_rows_are_called_so(classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    numbers = X[:, :2] + X[:, 2:]
+    Y = pd.DataFrame((numbers > 0).astype(int) if classes else numbers, columns=["width cm", "heightMax"])
+    kind = pel.MLPClassifier if classes else pel.MLPRegressor
+    estimator = quiet(kind((6,), max_iter=3, random_state=0), X, Y.to_numpy())
+    page = report(estimator, X=X, y=Y, test=(X[:20], Y[:20]), findings=[])
+    assert "Measured on 20 test rows." in page.html
+    assert "validation rows" not in page.html
+    assert "width cm" in page.html
+    assert "heightMax" in str(page.numbers)
+    assert not re.search(r"\b(output|target|label) [01]\b", page.html + str(page.numbers))
 
 
 def test_an_ensemble_shows_its_first_member():

@@ -90,6 +90,11 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
             f"--split {settings.split}: rows of a streamed table are drawn by a hash, neither by time nor by group: "
             "leave --split out, or say --no-stream if the table fits into memory"
         )
+    if settings.folds is not None and settings.folds > 1:
+        raise Failure(
+            f"--folds {settings.folds}: of a streamed table there is one network of each kind: leave --folds out, or "
+            "say --no-stream if the table fits into memory"
+        )
     table = dataset(list(map(str, files)))
     targets = tuple(known(dict.fromkeys(settings.target or ()), table.columns, "--target"))
     data = dataset(list(map(str, files)), target=targets).counted()

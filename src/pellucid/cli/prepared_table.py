@@ -53,7 +53,14 @@ class PreparedTable:
 
     def part(self, rows: Array) -> tuple[pl.DataFrame, Array]:
         """(X, y) of some rows."""
-        return self.X[rows], self.target.take(rows)
+        return _taken(self.X, rows), self.target.take(rows)
+
+    def named_part(self, rows: Array) -> tuple[pl.DataFrame, Any]:
+        """(X, y) of some rows; several targets are a data frame with their names."""
+        import polars as pl
+
+        X, y = self.part(rows)
+        return X, y if y.ndim == 1 else pl.DataFrame(y, schema=list(self.target.names))
 
     def some(self, rows: Array, most: int) -> Array:
         """At most so many of the rows, evenly taken, and one of each class."""
@@ -71,6 +78,17 @@ class PreparedTable:
     def fit_parameters(self) -> dict[str, Any]:
         """Groups or times of the training rows, for `fit`."""
         return {} if self.dependence is None else self.dependence.take(self.training).fit_parameters
+
+
+def _taken(frame: pl.DataFrame, rows: Array) -> pl.DataFrame:
+    """Some rows: of most of them, in their order, the others are left out, which columns do side by side."""
+    import polars as pl
+
+    if 2 * len(rows) < frame.height or not np.all(rows[1:] > rows[:-1]):
+        return frame[rows]
+    taken = np.zeros(frame.height, bool)
+    taken[rows] = True
+    return frame.filter(pl.Series(taken))
 
 
 def prepared_table(settings: TrainSettings) -> PreparedTable:

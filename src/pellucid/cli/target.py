@@ -139,12 +139,12 @@ def _truths(column: pl.Series) -> Array:
 
 
 def _check(values: Array, name: str, classes: bool) -> None:
-    different = len(np.unique(values))
-    if different == 1:
+    if np.all(values == values[0]):
         raise Failure(
             f"--target {name!r} is {word(values[0])} in all {len(values)} rows: there is nothing to tell apart. Is it "
             "the right column?"
         )
+    different = len(np.unique(values)) if classes else 0
     if classes and (different > MOST_CLASSES or different > len(values) / 2):
         raise Failure(
             f"--target {name!r} has {different:,} different values in {len(values):,} rows, too many for classes: is "

@@ -7,9 +7,11 @@ import shlex
 import shutil
 import signal
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ LOOKS = 30
 def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder | None = None) -> dict[str, Any]:
     """Train and write a run folder; what was found, as plain data. `resumed`: a folder that is to be completed."""
     begin = time.perf_counter()
+    threading.Thread(target=import_module, args=("pellucid.train.loop.native_steps",)).start()  # while others read
     with _status(screen, "reading"):
         table = prepared_table(settings)
         fingerprint = fingerprint_of(table.files)
@@ -212,8 +215,8 @@ def write_report(
         report(
             estimator,
             path,
-            *table.part(rows),
-            validation=table.part(tested),
+            *table.named_part(rows),
+            test=table.named_part(tested),
             title=f"{', '.join(table.target.names)}: {folder.path.name}",
             code=code,
             seed=settings.seed,

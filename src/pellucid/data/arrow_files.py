@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 from pellucid.data.parts import Columns, Part, part_of
 from pellucid.data.sources import WAYS
+from pellucid.data.text_tables import header_of, separator_of
 from pellucid.errors import PellucidError, ShapeError
 
 READ = 1 << 15
@@ -19,6 +21,9 @@ READ = 1 << 15
 
 BUFFER = 1 << 16
 """Bytes of a column that are read from a file at a time, where a page is not larger."""
+
+HEADER = 1 << 16
+"""Bytes of a CSV that are looked at for its header."""
 
 MEMORY = 1 << 27
 """Bytes of row groups that are read at once, about."""
@@ -165,7 +170,7 @@ def arrow_source(files: Any, exact: Sequence[str] = ()) -> ArrowSource:
     kinds = {_format(path) for path in paths}
     if len(kinds) > 1:
         raise FilesError(f"the files are of several formats, {', '.join(sorted(kinds))}: give those of one")
-    form = _reader(kinds.pop())
+    form = _reader(kinds.pop(), paths)
     try:
         dataset = ds.dataset(paths, format=form)
         schema = _common_schema(list(dataset.get_fragments()), form, exact)
@@ -205,12 +210,31 @@ def _format(path: Any, *, strict: bool = True) -> str:
     return form
 
 
-def _reader(kind: str) -> Any:
-    if kind != "tsv":
+def _reader(kind: str, paths: Sequence[str]) -> Any:
+    if kind not in ("csv", "tsv"):
         return kind
     import pyarrow.csv
 
-    return arrow().CsvFileFormat(parse_options=pyarrow.csv.ParseOptions(delimiter="\t"))
+    separators = {path: "\t" if kind == "tsv" else _separator(path) for path in paths}
+    first, *others = separators
+    strange = [path for path in others if separators[path] != separators[first]]
+    if strange:
+        raise FilesError(
+            f"{strange[0]}: its header is separated by {separators[strange[0]]!r}, that of {first} by "
+            f"{separators[first]!r}: give files of one"
+        )
+    return arrow().CsvFileFormat(parse_options=pyarrow.csv.ParseOptions(delimiter=separators[first]))
+
+
+def _separator(path: str) -> str:
+    """What stands between the columns of a CSV, told by its header as for tables in memory."""
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(path) as content:
+            return separator_of(header_of(io.BytesIO(content.read(HEADER))))
+    except (pa.ArrowException, OSError) as error:
+        raise FilesError(f"{path}: {str(error).splitlines()[0]}") from error
 
 
 def _common_schema(fragments: list[Any], form: Any, exact: Sequence[str]) -> Any:

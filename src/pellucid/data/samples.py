@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,11 @@ class Samples:
         return int(self.X.shape[0])
 
     @property
+    def width(self) -> int:
+        """How many columns X has."""
+        return int(self.X.shape[1])
+
+    @property
     def total(self) -> float:
         """The sum of weights: how many rows they are."""
         return float(len(self) if self.weights is None else np.sum(self.weights))
@@ -38,6 +44,34 @@ class Samples:
     def arrays(self, *, sparse: bool) -> tuple[Matrix, Array, Array | None]:
         """X, the target, the weights. A sparse X stays one if it may be `sparse`."""
         return self.X if sparse else dense(self.X), self.target, self.weights
+
+
+class TakenSamples(Samples):
+    """Some of other samples, by number. Their X is copied when it is first asked for: of folds, not of all at once."""
+
+    whole: Samples
+    numbers: Array
+
+    def __init__(self, whole: Samples, numbers: Array) -> None:
+        weights = None if whole.weights is None else whole.weights[numbers]
+        self.__dict__.update(whole=whole, numbers=numbers, target=whole.target[numbers], weights=weights)
+
+    @cached_property
+    def X(self) -> Matrix:
+        """The rows (n, features)."""
+        return self.whole.X[self.numbers]
+
+    @property
+    def width(self) -> int:
+        """How many columns X has."""
+        return self.whole.width
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, rows: Array | slice) -> Samples:
+        """Some of them, by number."""
+        return self.whole.take(self.numbers[rows])
 
 
 def joined(parts: Sequence[Samples]) -> Samples:

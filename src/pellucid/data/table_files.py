@@ -22,6 +22,9 @@ from pellucid.markup import listed
 if TYPE_CHECKING:
     import polars as pl
 
+FIRST = 1000
+"""Rows by which it is told that texts are no numbers."""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -244,16 +247,27 @@ def infinite_cell(frame: pl.DataFrame) -> tuple[str, int] | None:
         if dtype.is_float():
             infinite = column.is_infinite()
         elif dtype == pl.String:
-            infinite = column.str.contains(r"(?i)^\s*[+-]?inf(inity)?\s*$").fill_null(False)
-            numbers = column.cast(pl.Float64, strict=False).is_not_null() | infinite
-            if not infinite.any() or not (numbers | column.is_null()).all():  # one word among others
+            if not _spells_numbers(column.head(FIRST)) or not _spells_numbers(column):
                 continue
+            infinite = _spelled_infinite(column)
         else:
             continue
         place = infinite.fill_null(False).arg_max()
         if place is not None and infinite[place]:
             return name, int(place)
     return None
+
+
+def _spelled_infinite(texts: pl.Series) -> pl.Series:
+    return texts.str.contains(r"(?i)^\s*[+-]?inf(inity)?\s*$").fill_null(False)
+
+
+def _spells_numbers(texts: pl.Series) -> bool:
+    """Is every text a number, infinite or not? Then "inf" is none of its words."""
+    import polars as pl
+
+    numbers = texts.cast(pl.Float64, strict=False).is_not_null()
+    return bool((numbers | texts.is_null() | _spelled_infinite(texts)).all())
 
 
 def first_line(error: BaseException) -> str:

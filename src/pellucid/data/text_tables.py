@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +42,7 @@ def read_text_table(content: io.BytesIO | Path, where: str, separator: str = "")
     head = _head(content)
     if not head.strip():
         raise TableFileError(f"{where} is empty: it has no rows and no columns")
-    separator = separator or max(SEPARATORS, key=_unquoted(head).count)
+    separator = separator or separator_of(head)
     names = _names(head, separator, where)
     frame = _parsed(content, where, separator)
     frame.columns = names
@@ -74,18 +76,29 @@ def _bytes(content: io.BytesIO | Path) -> bytes:
 
 def _head(content: io.BytesIO | Path) -> str:
     """The header: the first line that is not empty, with the lines that its quotes run over."""
-    lines = ""
     file = open(content, "rb") if isinstance(content, Path) else io.BytesIO(content.getvalue())  # noqa: SIM115
     with file:
-        for line in file:
-            lines += line.decode("utf-8", errors="replace")
-            if lines.strip() and lines.count('"') % 2 == 0:
-                break
-    return lines.strip("\r\n")
+        return header_of(file)
 
 
-def _unquoted(text: str) -> str:
-    return "".join(text.split('"')[::2])
+def header_of(lines: Iterable[bytes]) -> str:
+    """The first of the lines that is not empty, with those that its quotes run over."""
+    header = ""
+    for line in lines:
+        header += line.decode("utf-8", errors="replace")
+        if header.strip() and header.count('"') % 2 == 0:
+            break
+    return header.strip("\r\n")
+
+
+def separator_of(header: str) -> str:
+    """The one of , ; | and tab that the header has most of, outside of quotes.
+
+    >>> separator_of('a;b;"c,d,e,f"')
+    ';'
+    """
+    unquoted = "".join(header.split('"')[::2])
+    return max(SEPARATORS, key=unquoted.count)
 
 
 def _names(head: str, separator: str, where: str) -> list[str]:
@@ -103,17 +116,27 @@ def _names(head: str, separator: str, where: str) -> list[str]:
 def _parsed(content: io.BytesIO | Path, where: str, separator: str) -> pl.DataFrame:
     import polars as pl
 
-    def read(rows: int | None) -> pl.DataFrame:
+    def read(**more: Any) -> pl.DataFrame:
         source = content if isinstance(content, Path) else io.BytesIO(content.getvalue())
-        return pl.read_csv(source, separator=separator, null_values=list(MISSING), infer_schema_length=rows)
+        return pl.read_csv(source, separator=separator, **more)
+
+    def careful(rows: int | None) -> pl.DataFrame:
+        return read(null_values=list(MISSING), infer_schema_length=rows)
+
+    def by_kinds_of_the_first() -> pl.DataFrame:
+        """What `careful` reads, in half its time: words for nothing are looked for afterwards, in texts alone."""
+        kinds = read(null_values=list(MISSING), infer_schema_length=LOOKED_AT, n_rows=LOOKED_AT).dtypes
+        read(schema_overrides=kinds, n_rows=LOOKED_AT)  # such a word in a column of numbers is told early
+        return _without_words_for_nothing(read(schema_overrides=kinds))
 
     try:
-        try:
-            return read(LOOKED_AT)
-        except pl.exceptions.ComputeError as error:
-            if "could not parse" not in str(error):
-                raise
-            return read(None)
+        for attempt in (by_kinds_of_the_first, partial(careful, LOOKED_AT)):
+            try:
+                return attempt()
+            except pl.exceptions.ComputeError as error:
+                if "could not parse" not in str(error):
+                    raise
+        return careful(None)
     except pl.exceptions.PolarsError as error:
         words = str(error)
         if "utf-8" in words.lower() or "utf8" in words.lower():
@@ -123,6 +146,24 @@ def _parsed(content: io.BytesIO | Path, where: str, separator: str) -> pl.DataFr
         if "empty" in words.lower():
             raise TableFileError(f"{where} is empty: it has no rows and no columns") from None
         raise
+
+
+def _without_words_for_nothing(frame: pl.DataFrame) -> pl.DataFrame:
+    """Nothing in the place of texts of MISSING, and of "nan" in columns of floats."""
+    import polars as pl
+    import polars.selectors as cs
+
+    texts, floats = frame.select(cs.string()), frame.select(cs.float())
+    spoken = texts.select(pl.all().is_in(MISSING).any())
+    broken = floats.select(pl.all().is_nan().any())
+    named = [column.name for column in (*spoken, *broken) if column.item()]
+    mended = [
+        pl.col(name).fill_nan(None)
+        if name in floats.columns
+        else pl.when(~pl.col(name).is_in(MISSING)).then(pl.col(name))
+        for name in named
+    ]
+    return frame.with_columns(mended)
 
 
 def _wrong_encoding(raw: bytes, where: str) -> TableFileError:

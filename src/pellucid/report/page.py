@@ -106,6 +106,7 @@ def report(
     y: Any = None,
     *,
     validation: Any = None,
+    test: Any = None,
     history: History | None = None,
     watch: Watch | Looks | None = None,
     findings: Sequence[Finding] | None = None,
@@ -128,9 +129,11 @@ def report(
     X : array or data frame of shape (n, features)
         rows as its `fit` takes them
     y : array of shape (n,) or (n, outputs)
-        their target
+        their target; of a data frame of several columns the page has their names
     validation : tuple
         (X, y) of rows that were not trained on: quality is measured on those
+    test : tuple
+        (X, y) of rows that nothing was chosen by either: quality is measured on those, and not on `validation`
     history : History | None
         of the fit; by default the model's own
     watch : Watch | Looks | None
@@ -165,7 +168,8 @@ def report(
     ('A first look', True)
     """
     asked = predictor(thing, y)
-    given, held = sample(X, y, "rows"), _validation(validation)
+    validation = validation if test is None else test
+    given, held = sample(X, y, "rows"), _held(validation, "validation" if test is None else "test")
     measured = held if held is not None else given
     story = history if history is not None else (asked.model.history if len(asked.model.history) else None)
     spent: dict[str, float] = {}
@@ -176,11 +180,11 @@ def report(
     if no_quality:
         measured = None
     quality, marks = _quality(asked, measured, no_quality, spent)
-    described = None if given is None else data(given.some(ROWS), classes=bool(asked.classes))
+    described = None if given is None else data(given.some(ROWS), classes=bool(asked.classes), outputs=asked.outputs)
     seconds = () if stopwatch is None else stopwatch.seconds
     sections = [
         findings_section(found, no_findings),
-        data_section(described, None if held is None else len(held)),
+        data_section(described, held),
         network_section(asked, () if given is None else given.columns),
         _training(asked, story, seen),
         layers_section(seen, no_look),
@@ -196,14 +200,13 @@ def report(
     return page if path is None else page.save(path)
 
 
-def _validation(validation: Any) -> Sample | None:
-    if validation is None:
+def _held(rows: Any, name: str) -> Sample | None:
+    """Rows that were not trained on."""
+    if rows is None:
         return None
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise TypeError(
-            f"report: validation is (X, y) of rows that were not trained on, got {type(validation).__name__}"
-        )
-    return sample(validation[0], validation[1], "validation rows")
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise TypeError(f"report: {name} is (X, y) of rows that were not trained on, got {type(rows).__name__}")
+    return sample(rows[0], rows[1], f"{name} rows", new=True)
 
 
 def _timed(spent: dict[str, float], name: str, work: Callable[[], T]) -> T:
@@ -265,7 +268,7 @@ def _quality(
     def section() -> tuple[Section, tuple[Score, ...]]:
         marks = scores(asked, rows)
         curves = confusion(asked, rows), reliability(asked, rows), ranking(asked, rows), residuals(asked, rows)
-        return quality_section(rows.name, len(rows), marks, *curves), marks
+        return quality_section(rows.name, len(rows), marks, *curves, new=rows.new), marks
 
     return _timed(spent, "scores and curves", section)
 

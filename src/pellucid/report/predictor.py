@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from pellucid.nn.losses.classes import Multilabel
 from pellucid.nn.losses.sums import Around
+from pellucid.report.rows import target_names
 from pellucid.train import Model
 from pellucid.train.metrics import classes as classes_of
 from pellucid.train.metrics import is_classifier as tells_classes
@@ -23,6 +24,7 @@ class Predictor:
 
     `estimator` has scikit-learn's methods; `models` are the networks inside: one, or those of an ensemble. `classes`
     are labels in the order of probabilities, () for numbers; `several` says that a row may have any number of them.
+    `outputs` are the names of several columns of the target, where they have some.
     """
 
     thing: Any
@@ -30,6 +32,11 @@ class Predictor:
     models: tuple[Model, ...]
     classes: tuple[Any, ...] = ()
     several: bool = False
+    outputs: tuple[str, ...] = ()
+
+    def output(self, place: int, usual: str = "output") -> str:
+        """What one of several targets is called."""
+        return self.outputs[place] if self.outputs else f"{usual} {place}"
 
     @property
     def model(self) -> Model:
@@ -87,12 +94,12 @@ class Predictor:
 
 
 def predictor(thing: Any, y: Any = None) -> Predictor:
-    """The face of a fitted model; an error that says what is missing. `y` tells several labels from one."""
+    """The face of a fitted model; an error that says what is missing. `y` tells several labels from one, and names."""
     if isinstance(thing, Model):
         if not thing.params:
             raise ValueError("report: the model has no parameters yet: call fit(X, y) or initialize(features) first")
         face = ModelFace(thing)
-        return Predictor(thing, face, (thing,), face.labels, face.several)
+        return Predictor(thing, face, (thing,), face.labels, face.several, target_names(y))
     models = networks(thing)
     if not models:
         raise TypeError(
@@ -100,10 +107,10 @@ def predictor(thing: Any, y: Any = None) -> Predictor:
             f"search that ends in one, got {type(thing).__name__} without a fitted network: call fit(X, y) first?"
         )
     if not is_classifier(thing):
-        return Predictor(thing, thing, models)
+        return Predictor(thing, thing, models, outputs=target_names(y))
     several = y is not None and type_of_target(y).startswith("multilabel")
     labels = tuple(np.asarray(thing.classes_).tolist())
-    return Predictor(thing, thing, models, labels, several)
+    return Predictor(thing, thing, models, labels, several, target_names(y))
 
 
 def last_step(thing: Any) -> Any:

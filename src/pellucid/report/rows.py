@@ -15,11 +15,12 @@ from pellucid.data.sparse import is_sparse
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows with their targets, and what they are called in sentences."""
+    """Rows with their targets, and what they are called in sentences. `new`: nothing was trained on them."""
 
     X: Any
     y: Any
     name: str = "these rows"
+    new: bool = False
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -40,14 +41,14 @@ class Sample:
         if len(self) <= count:
             return self
         X, y = resample(self.X, self.y, replace=False, n_samples=count, random_state=seed)
-        return Sample(X, y, self.name)
+        return Sample(X, y, self.name, self.new)
 
 
-def sample(X: Any, y: Any, name: str = "these rows") -> Sample | None:
+def sample(X: Any, y: Any, name: str = "these rows", *, new: bool = False) -> Sample | None:
     """Rows as the report keeps them: frames of any kind as pandas', the rest as arrays. None without both."""
     if X is None or y is None:
         return None
-    rows = Sample(readable(X), _target(y), name)
+    rows = Sample(readable(X), _target(y), name, new)
     if len(rows) != len(rows.y):
         raise ValueError(f"report: {name}: X has {len(rows)} rows, y has {len(rows.y)}")
     return rows
@@ -61,6 +62,12 @@ def readable(X: Any) -> Any:
     if isinstance(frame, nw.DataFrame):
         return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
     return np.asarray(X)
+
+
+def target_names(y: Any) -> tuple[str, ...]:
+    """Names of several columns of a target that is a data frame; else ()."""
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    return tuple(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) and frame.shape[1] > 1 else ()
 
 
 def _target(y: Any) -> Any:

@@ -18,7 +18,7 @@ from pellucid.amounts import check_whole
 from pellucid.data.dataset import Dataset
 from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
 from pellucid.data.named_columns import without_column
-from pellucid.data.samples import Samples
+from pellucid.data.samples import Samples, TakenSamples
 from pellucid.data.splits import shuffled_folds
 from pellucid.data.types import Array, ArrayLike
 from pellucid.data.weights import in_reach, joint
@@ -48,6 +48,7 @@ from pellucid.estimators.tables.recipe import (
     views_of,
 )
 from pellucid.estimators.tables.rescue import rescued
+from pellucid.estimators.tables.step_rule import multiple
 from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
 from pellucid.estimators.tables.trials import Fold
 from pellucid.estimators.target import Target
@@ -162,7 +163,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         parts = self._parts(labels, rng, dependence, split=not separate)
         learned = np.flatnonzero(np.bincount(np.concatenate([inside for inside, _ in parts])))
         preprocessor = self._new_preprocessor()
-        matrix = preprocessor.fit_table(table, _pick(weights, learned), learned)
+        matrix = preprocessor.fit_table(table, _pick(weights, learned), learned if len(learned) < table.rows else None)
         note_groups(preprocessor, column)
         outside = [out for _, out in parts]
         others = table
@@ -181,7 +182,8 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             folds: list[Fold] = [(rows, held)]
             outside = [np.arange(len(truth))]
         else:
-            folds = [(rows.take(inside), rows.take(out) if len(out) else None) for inside, out in parts]
+            taken = partial(TakenSamples, rows)
+            folds = [(taken(inside), taken(out) if len(out) else None) for inside, out in parts]
         trained = min(len(inside) for inside, _ in folds)
         recipes = [
             self._recipe(target, preprocessor, len(rows), trained, view, held=folds[0][1] is not None, hooks=hooks)
@@ -216,6 +218,11 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
 
     def _fit_dataset(self, data: Dataset, X_val: ArrayLike, y_val: ArrayLike, hooks: FitHooks) -> None:
         """The same of a table that is not in memory: one network of each kind, rows held out by a hash."""
+        if not is_auto(self.folds) and self.folds != 1:
+            raise ValueError(
+                f"folds={self.folds}: of a Dataset there is one network of each kind, with rows held out by a hash. "
+                "Leave folds as it comes, or give rows in memory"
+            )
         target = lambda y, weights: self._target(self._checked_target(y), weights)
         learner = TableLearner(target, self._new_preprocessor(), self._views, partial(self._recipe, hooks=hooks))
         table = fit_streamed(self, learner, data, X_val, y_val)
@@ -276,7 +283,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         recipe = table_recipe(
             self,
             target,
-            self.taste,
+            replace(self.taste, decay=self.taste.decay / multiple(self.optimizer)),
             view,
             rows=rows,
             trained=trained,

@@ -115,7 +115,7 @@ def held_out(target: Target, folds: Sequence[tuple[Samples, Samples]], designs: 
     places = evenly(int(ends[-1]), MOST_ROWS)
     parts, constants, lines = [], [], []
     for (rows, held), design, own in zip(folds, designs, _by_fold(places, ends), strict=True):
-        most = int(np.clip(FITTED_NUMBERS // rows.X.shape[1], 100, FITTED_ROWS))
+        most = int(np.clip(FITTED_NUMBERS // rows.width, 100, FITTED_ROWS))
         some = evenly(len(rows), most)
         inside, outside = design(some, own)
         scaler = StandardScaler().fit(inside)

@@ -20,6 +20,9 @@ from pellucid.data.types import Array, ArrayLike
 NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY = "numeric", "boolean", "category", "datetime", "empty"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)
 
+REPEATED = 10
+"""Rows for each kind of text, on average, from which a column is told by its kinds."""
+
 
 class Table(NamedTuple):
     """Columns as arrays. `named`: the names are the user's; else they are x0, x1, ... in order."""
@@ -116,6 +119,8 @@ def _refuse_equal_names(X: ArrayLike, who: str) -> None:
 def _values(series: nw.Series[Any]) -> Array:
     """As an array. Times are those on the wall, where hours mean what they say; a period is when it begins."""
     dtype = series.dtype
+    if dtype == nw.String:
+        return _texts(series)
     if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
         series = series.dt.replace_time_zone(None)
     native = series.to_native()
@@ -135,6 +140,15 @@ def _since_midnight(column: Array) -> Array:
         None if is_missing(value) else datetime.datetime.combine(day, value.replace(tzinfo=None)) for value in column
     ]
     return np.array(moments, "datetime64[us]") - np.datetime64(day, "us")
+
+
+def _texts(series: nw.Series[Any]) -> Array:
+    """Texts of few kinds that are not Python's yet become one object for each kind."""
+    levels = [] if series.implementation.is_pandas_like() else series.unique().to_list()
+    if not 0 < len(levels) <= len(series) // REPEATED:
+        return np.asarray(series.to_numpy())
+    places = series.replace_strict(levels, range(len(levels)), return_dtype=nw.Int64)
+    return np.array(levels, object)[places.to_numpy()]
 
 
 def is_missing(value: object) -> bool:
@@ -174,7 +188,7 @@ def numbers(name: str, column: Array) -> Array:
     if column.dtype.kind == "m":
         values = np.where(np.isnat(column), np.nan, column / np.timedelta64(1, "s"))
     elif column.dtype.kind in "biuf":
-        values = column.astype(np.float64)
+        values = column.astype(np.float64, copy=False)
     else:
         values = np.array([_number(name, row, value) for row, value in enumerate(column)], np.float64)
     _refuse_infinite(name, values)

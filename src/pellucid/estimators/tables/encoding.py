@@ -122,8 +122,8 @@ class Encoding:
 
 def learn_encoding(
     layout: Layout, values: dict[str, Array], scaling: str | None, *, marks: bool, weights: Array | None
-) -> tuple[Encoding, Array]:
-    """The encoding of these columns, and their rows. `marks`: are missing numbers marked by a column of their own?"""
+) -> Encoding:
+    """The encoding of these columns. `marks`: are missing numbers marked by a column of their own?"""
     numbers = layout.numbers(values)
     _refuse_spans(layout.number_names(), numbers, scaling)
     # of a date's columns the first stands for all
@@ -141,9 +141,8 @@ def learn_encoding(
     )
     unscaled = encoding.unscaled(numbers, values)
     part = unscaled if scaling in ("robust", "separate") else unscaled[:, : numbers.shape[1]]
-    scaled = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else part
-    encoding = replace(encoding, scaled=part.shape[1], scaled_out=scaled.shape[1])
-    return encoding, encoding.joined(scaled, unscaled, encoding.codes(values))
+    width = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else 0
+    return replace(encoding, scaled=part.shape[1], scaled_out=width)
 
 
 def _imputer(numbers: Array) -> SimpleImputer:
@@ -186,7 +185,9 @@ def category_codes(places: dict[str, int], texts: Array) -> Array:
     """
     if len(texts) <= FEW:
         return np.fromiter((places.get(text, -1) for text in texts), np.int64, len(texts))
-    return np.asarray(pd.Index(list(places), dtype=object).get_indexer(texts))
+    of_row, distinct = pd.factorize(np.asarray(texts, object))
+    codes = np.array([*(places.get(text, -1) for text in distinct), -1])  # of a missing one, -1, the last
+    return np.asarray(codes[of_row])
 
 
 def one_hot(places: dict[str, int], texts: Array) -> Array:

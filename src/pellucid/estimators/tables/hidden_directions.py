@@ -52,7 +52,7 @@ class HiddenDirections(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         HiddenDirections
             itself
         """
-        x: Floats = validate_data(self, X, dtype=(np.float64, np.float32)).astype(np.float64)
+        x: Floats = validate_data(self, X, dtype=(np.float64, np.float32)).astype(np.float64, copy=False)
         rows, columns = x.shape
         self.mean_ = x.mean(axis=0)
         deviation = x.std(axis=0)
@@ -98,5 +98,7 @@ class HiddenDirections(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n, features + directions)
             floats
         """
+        if not self.directions_.shape[1]:
+            return x
         along = (x.astype(np.float64) - self.mean_) @ self.directions_
         return np.column_stack([x, smoothly_clipped(along, LIMIT)])

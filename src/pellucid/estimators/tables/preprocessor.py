@@ -39,7 +39,7 @@ from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
 
-PART = 1 << 15
+PART = 1 << 14
 """Rows that are transformed at a time."""
 
 
@@ -51,8 +51,10 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
 
     Dates become the time elapsed, and year, month, weekday and hour where they vary. Texts that hold dates or numbers,
     as a CSV has them, are read as such, unless their column is declared or named as categorical; a column without any
-    value is left out. Both are said (`ColumnWarning`). `sample_weight` counts for robust and standard scales. Of more
-    than 131,072 rows scales are learned from so many, drawn (see `fit_dataset`); categories from all.
+    value is left out. Both are said (`ColumnWarning`). `sample_weight` counts for robust and standard scales.
+
+    Of more than 65,536 rows scales are learned from so many, drawn: the rank of a quantile is off by 1.05 % of the rows
+    at most, but for one chance in a million for each column. Kinds and categories are learned from all rows.
 
     {parameters}
 
@@ -206,13 +208,11 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             who = type(self).__name__
             counted = counted_levels(data, {name: own[name] for name, kind in kinds.items() if kind == CATEGORY}, who)
         layout = learn_layout(table, kinds, texts, values, self.one_hot_max, counted)
-        some = scale_rows(values, table.rows)
+        some = scale_rows(values, table.rows) if data is None else None  # a sample is few enough
         shown = values if some is None else {name: column[some] for name, column in values.items()}
         counts = weights if some is None or weights is None else weights[some]
-        encoding, matrix = learn_encoding(
-            layout, shown, self.scaling, marks=self.missing == "indicator", weights=counts
-        )
-        matrix = self._as_dtype(matrix, encoding) if some is None else self._rows(encoding, values)
+        encoding = learn_encoding(layout, shown, self.scaling, marks=self.missing == "indicator", weights=counts)
+        matrix = self._as_dtype(encoding.rows(values), encoding) if some is None else self._rows(encoding, values)
         self._encoding = encoding
         self.n_features_in_ = len(table.names)
         self.__dict__.pop("feature_names_in_", None)
@@ -365,17 +365,15 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         if count <= PART:
             return self._as_dtype(encoding.rows(values), encoding)
 
-        def part(start: int) -> Array:
+        rows = np.empty((count, len(encoding.names())), self.dtype)
+
+        def fill(start: int) -> None:
             some = {name: column[start : start + PART] for name, column in values.items()}
-            return self._as_dtype(encoding.rows(some), encoding, start)
+            rows[start : start + PART] = self._as_dtype(encoding.rows(some), encoding, start)
 
         with ThreadPoolExecutor(default_threads()) as pool:
-            parts = pool.map(part, range(0, count, PART))
-            first = next(parts)
-            rows = np.empty((count, first.shape[1]), first.dtype)
-            rows[: len(first)] = first
-            for start, content in zip(range(PART, count, PART), parts, strict=True):
-                rows[start : start + PART] = content
+            for _ in pool.map(fill, range(0, count, PART)):
+                pass  # raises what a part raised
         return rows
 
     def plain_table(self, table: Table) -> tuple[Array, Array]:

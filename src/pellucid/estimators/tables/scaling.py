@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.amounts import check_number
 from pellucid.data.types import Array, ArrayLike, Floats
+from pellucid.engine.native.processors import default_threads
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.tables.clipping import smoothly_clipped
 from pellucid.estimators.tables.hidden_directions import HiddenDirections
@@ -25,7 +27,8 @@ def weighted_quantiles(x: Floats, shares: tuple[float, ...], weights: Array | No
     [[2.5]]
     """
     if weights is None:
-        return np.quantile(x, shares, axis=0)
+        with ThreadPoolExecutor(default_threads()) as pool:  # NumPy puts a column in order without Python's lock
+            return np.stack(list(pool.map(lambda column: np.quantile(column, shares), x.T)), axis=1)
     if np.any(weights != np.rint(weights)):
         weights = weights * (len(weights) / np.sum(weights))  # shares, not counts: rows of weight 1 on average
     order = np.argsort(x, axis=0, kind="stable")
@@ -153,9 +156,14 @@ standardised columns so that they are uncorrelated; "whiten" also gives each the
 """
 
 
-def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array | None = None) -> Array:
-    """Fit them one after the other; returns X scaled. Weights count where a scaler has a use for them."""
-    for scaler in scalers:
+def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array | None = None) -> int:
+    """Fit them one after the other; returns how many columns they make.   X: (n, columns)
+
+    Weights count where a scaler has a use for them.
+    """
+    for number, scaler in enumerate(scalers):
+        if number:
+            X = scalers[number - 1].transform(X)
         counting = isinstance(scaler, StandardScaler | SmoothRobustScaler)
         with np.errstate(invalid="ignore"):  # PCA's shares of no variance at all, where all columns are constant
             scaler.fit(X, **({"sample_weight": sample_weight} if counting else {}))
@@ -164,5 +172,4 @@ def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array 
             rank = int(np.sum(spread > 1e-10 * max(float(spread[0]), 1e-300)))
             with np.errstate(invalid="ignore"):
                 scaler.set_params(n_components=max(rank, 1)).fit(X)
-        X = scaler.transform(X)
-    return X
+    return int(scalers[-1].transform(X[:1]).shape[1]) if scalers else X.shape[1]

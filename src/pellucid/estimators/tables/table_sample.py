@@ -23,6 +23,9 @@ from pellucid.notices import notice
 ROWS = 1 << 17
 """Rows of a sample at most; a table of fewer is learned from all of them."""
 
+SCALED = 1 << 16
+"""Rows of a table in memory that scales are learned from, at most."""
+
 BYTES = 1 << 27
 """Of a sample, about: of tables with more than 128 columns it has fewer rows."""
 
@@ -65,18 +68,19 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
 
 
 def scale_rows(values: Mapping[str, Array], rows: int) -> Array | None:
-    """Numbers of the rows that scales are learned from: ROWS of a larger table, drawn; None is all of them.
+    """Numbers of the rows that scales are learned from: SCALED of a larger table, drawn; None is all of them.
 
     A column that is missing in all that are drawn brings a row where it is not, and one of few categories a row of
     each.   values: columns by name
     """
-    if rows <= ROWS:
+    if rows <= SCALED:
         return None
-    drawn = np.sort(np.random.default_rng(SEED).choice(rows, ROWS, replace=False, shuffle=False))
+    drawn = np.sort(np.random.default_rng(SEED).choice(rows, SCALED, replace=False, shuffle=False))
     more = [drawn]
     for column in values.values():
         if column.dtype.kind == "O":
-            first = np.flatnonzero(~pd.Series(column).duplicated())
+            levels, _ = pd.factorize(column, use_na_sentinel=False)
+            first = np.flatnonzero(np.diff(np.maximum.accumulate(levels), prepend=-1))
             more += [first] if len(first) <= LEVELS else []
         elif column.dtype.kind in "fM" and (column[drawn] != column[drawn]).all():
             more.append(np.flatnonzero(column == column)[:1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ BINS = 24
 
 TOP = 12
 """Categories or classes with bars of their own."""
+
+TARGETS = 3
+"""Columns of a target that are described."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,28 +87,29 @@ class Data:
         return " ".join(words)
 
 
-def data(rows: Sample, *, classes: bool) -> Data:
-    """Rows and target, described."""
+def data(rows: Sample, *, classes: bool, outputs: Sequence[str] = ()) -> Data:
+    """Rows and target, described.   outputs: names of several targets"""
     X, names = rows.X, rows.columns
     shape = tuple(int(size) for size in X.shape[1:])
     if rows.sparse or not names:
         gone = 0.0 if rows.sparse else float(np.mean(~np.isfinite(np.asarray(X, float))))
         kind = f"sparse matrix, {X.nnz / max(np.prod(X.shape), 1):.2%} filled" if rows.sparse else "array"
-        return Data(len(rows), shape, kind, (), int(np.prod(shape)), gone, _target(rows.y, classes))
+        return Data(len(rows), shape, kind, (), int(np.prod(shape)), gone, _target(rows.y, classes, outputs))
     shown = tuple(describe(name, column(X, j)) for j, name in enumerate(names[:COLUMNS]))
     kind = "table" if isinstance(X, pd.DataFrame) else "array"
     gone = float(np.mean(missing(X)))
-    return Data(len(rows), shape, kind, shown, max(len(names) - COLUMNS, 0), gone, _target(rows.y, classes))
+    return Data(len(rows), shape, kind, shown, max(len(names) - COLUMNS, 0), gone, _target(rows.y, classes, outputs))
 
 
-def _target(y: Any, classes: bool) -> tuple[Column, ...]:
+def _target(y: Any, classes: bool, outputs: Sequence[str]) -> tuple[Column, ...]:
     if y.ndim == 2 and classes:
         counts = np.asarray(y).astype(bool).sum(axis=0)
-        labels = tuple(f"label {j}" for j in range(len(counts)))[:TOP]
+        labels = (tuple(outputs) or tuple(f"label {j}" for j in range(len(counts))))[:TOP]
         bars = Bars(counts[:TOP], None, labels, 0)
         return (Column("labels of a row", "labels", 0.0, len(counts), bars),)
     if y.ndim == 2:
-        return tuple(describe(f"target {j}", y[:, j]) for j in range(min(y.shape[1], 3)))
+        names = tuple(outputs) or tuple(f"target {j}" for j in range(y.shape[1]))
+        return tuple(describe(names[j], y[:, j]) for j in range(min(y.shape[1], TARGETS)))
     return (describe("target", y, named=classes),)
 
 

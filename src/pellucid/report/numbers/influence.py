@@ -167,7 +167,7 @@ def _on(asked: Predictor, rows: Sample, part: Sample, place: int) -> Dependence 
     labels: tuple[str, ...] = ("",)
     chosen = np.arange(1)
     if len(average) > 1:
-        names = asked.classes or tuple(f"output {j}" for j in range(len(average)))
+        names = asked.classes or tuple(map(asked.output, range(len(average))))
         chosen = np.sort(np.argsort(-np.ptp(average, axis=1), kind="stable")[:CLASSES])
         labels = tuple(word(names[k]) for k in chosen)
     return Dependence(

@@ -81,7 +81,8 @@ def ranking(asked: Predictor, rows: Sample) -> Ranking | None:
         return None
     roc, precision_recall = [], []
     for k in chosen:
-        label, member, score = word(asked.classes[k]), is_class[:, k], scores[:, k]
+        label = asked.output(k, "label") if asked.several else word(asked.classes[k])
+        member, score = is_class[:, k], scores[:, k]
         false, true, _ = roc_curve(member, score)
         area = float(roc_auc_score(member, score))
         roc.append(Curve(label, *_thinned(false, true), area, 0.5))

@@ -70,7 +70,7 @@ def residuals(asked: Predictor, rows: Sample) -> tuple[Residuals, ...]:
         return (_of_one("", truth, middle),)
     if answer.shape != truth.shape:
         return ()
-    return tuple(_of_one(f"output {j}", truth[:, j], answer[:, j]) for j in range(min(OUTPUTS, truth.shape[1])))
+    return tuple(_of_one(asked.output(j), truth[:, j], answer[:, j]) for j in range(min(OUTPUTS, truth.shape[1])))
 
 
 def _of_one(output: str, truth: Any, answer: Any) -> Residuals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pellucid.markup import plural, short
 from pellucid.report.elements import absent, chart, element, joined, paragraph, table
 from pellucid.report.numbers.data import Column, Data
+from pellucid.report.rows import Sample
 from pellucid.report.sections.section import Section, figures
 
 FEW = 12
@@ -13,7 +14,7 @@ FEW = 12
 HEAD = ("column", "", "kind", "missing", "mean", "deviation", "smallest", "largest", "distinct")
 
 
-def data_section(data: Data | None, validation_rows: int | None = None) -> Section:
+def data_section(data: Data | None, held: Sample | None = None) -> Section:
     """Rows, columns and target; without rows, how to get it."""
     if data is None:
         return Section(
@@ -21,13 +22,14 @@ def data_section(data: Data | None, validation_rows: int | None = None) -> Secti
         )
     shape = "×".join(map(str, data.shape))
     words = [f"{plural(data.rows, 'row')} of {shape} {'columns' if len(data.shape) == 1 else 'numbers'} ({data.kind})"]
-    if validation_rows is not None:
-        words.append(f"{plural(validation_rows, 'row')} for validation")
+    if held is not None:
+        words.append(f"{len(held):,} {held.name}")
     if data.missing:
         words.append(f"{data.missing:.2%} of the values are missing")
     lead = paragraph("; ".join(words), ". ", data.caption)
     targets = [
-        chart("bars", f"target{i}", each.name.capitalize(), _target_words(each)) for i, each in enumerate(data.target)
+        chart("bars", f"target{i}", f"{each.name[:1].upper()}{each.name[1:]}", _target_words(each))
+        for i, each in enumerate(data.target)
     ]
     listed = None
     if data.columns:

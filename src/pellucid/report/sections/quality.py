@@ -25,9 +25,11 @@ def quality_section(
     reliability: Reliability | None = None,
     ranking: Ranking | None = None,
     residuals: tuple[Residuals, ...] = (),
+    *,
+    new: bool = False,
     trouble: str = "",
 ) -> Section:
-    """Scores and charts on rows; without rows, how to get them."""
+    """Scores and charts on rows; without rows, how to get them.   new: was nothing trained on them?"""
     title = "How good it is"
     if trouble:
         return Section("quality", title, absent(trouble, ""))
@@ -36,7 +38,7 @@ def quality_section(
         return Section("quality", title, absent("Without rows nothing can be measured. With them:", how))
     warning = (
         None
-        if rows_name == "validation rows"
+        if new
         else absent(
             "If these rows were trained on, new rows will look worse than this. Rows that were kept aside tell the "
             "truth:",
