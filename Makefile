@@ -67,11 +67,16 @@ $(BENCH)/installed: pyproject.toml benchmarks/requirements.txt
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check --editable . -r benchmarks/requirements.txt
 	@touch $@
 
-# DATA=folder (it has index.json and tables) adds the time to a validation loss, and how good the defaults are on tables
+# DATA=folder (it has index.json and tables) adds the time to a validation loss, and how good the defaults are on tables;
+# AGAINST=REV compares this tree with a commit instead (WORDS="--case mid" for a part)
 bench: $(BENCH)/installed
+ifdef AGAINST
+	$(BENCH)/bin/python -m benchmarks.against $(AGAINST) $(WORDS)
+else
 	$(BENCH)/bin/python -m benchmarks $(if $(DATA),--data $(DATA))
 	$(BENCH)/bin/python -m pytest tests/optim/test_peers.py -p no:cacheprovider
 	$(if $(DATA),$(MAKE) bench-tables)
+endif
 
 # many hours for five seeds; it can be interrupted and taken up: what is there is not measured again. SEEDS=1 for a part,
 # WORDS="--table iris --contestant fast" for another; WORDS=--report prints and writes what is there

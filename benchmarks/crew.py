@@ -26,20 +26,20 @@ class WorkerError(Exception):
     """What a worker could not do."""
 
 
-def environment(threads: int) -> dict[str, str]:
-    """Every thread pool of this size."""
+def environment(threads: int, source: Path | None = None) -> dict[str, str]:
+    """Every thread pool of this size; the package from `source`, if that is not the installed one."""
     pools = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
     found = os.environ | {f"{pool}_NUM_THREADS": str(threads) for pool in pools} | {"NPROC": str(threads)}
     if threads == 1:
         found["XLA_FLAGS"] = f"{found.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
-    paths = [str(ROOT), *filter(None, [found.get("PYTHONPATH")])]
+    paths = [*([] if source is None else [str(source)]), str(ROOT), *filter(None, [found.get("PYTHONPATH")])]
     return found | {"PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "cpu"}
 
 
 class Worker:
-    """A contestant's process."""
+    """A contestant's process. Ours may have its package from another `source`."""
 
-    def __init__(self, name: str, threads: int) -> None:
+    def __init__(self, name: str, threads: int, source: Path | None = None) -> None:
         self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the worker)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", CONTESTANTS[name].module, str(threads)],
@@ -47,7 +47,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
-            env=environment(threads),
+            env=environment(threads, source),
             start_new_session=True,  # its helpers, too, are known by the session
         )
 
@@ -194,7 +194,7 @@ def _entered(
             try:
                 worker = crew[peer, threads]
                 worker.prepare(job, spec)
-                tried.append(Racer(peer, threads, worker, *_calibrated(worker, 0.0 if seeded else seconds)))
+                tried.append(Racer(peer, threads, worker, *calibrated(worker, 0.0 if seeded else seconds)))
             except WorkerError as error:
                 failures[peer] = str(error)
                 break
@@ -202,7 +202,7 @@ def _entered(
     return racers, failures
 
 
-def _calibrated(worker: Worker, seconds: float) -> tuple[int, float]:
+def calibrated(worker: Worker, seconds: float) -> tuple[int, float]:
     """How many pieces of work fill `seconds`, and how long one takes. The first, which may compile, is not counted."""
     worker.run(1)
     n, took = 1, worker.run(1)[0]

@@ -17,6 +17,7 @@ from pellucid.engine.native.llvm.module import Kernel
 from pellucid.engine.native.llvm.processor import processor
 from pellucid.engine.native.llvm.product import kernel as product_kernel
 from pellucid.engine.native.llvm.product_plan import Product, Room, room_for, words_for
+from pellucid.engine.native.llvm.product_words import PRODUCT_WORDS
 from pellucid.engine.native.memory import plan
 from pellucid.engine.native.moves import work_of
 from pellucid.engine.native.program import Program
@@ -142,6 +143,13 @@ class ProductShare:
     end: int
 
 
+def products_of(step: Step) -> list[Call]:
+    """The matrix products of an instruction."""
+    if isinstance(step, Loop):
+        return [] if step.product is None else [step.product]
+    return [step] if isinstance(step, Call) and step.value.op == "matmul" else []
+
+
 def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
     out, (left, right) = step.value, step.value.args
     *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
@@ -164,9 +172,9 @@ def _room(program: Program, sizes: Mapping[str, int]) -> Room:
     if blas.library() is not None:
         return Room(0, 0)
     rooms = [
-        room_for(product_share(step, sizes, thread, program.threads).product, processor())
+        room_for(product_share(call, sizes, thread, program.threads).product, processor())
         for step in program.steps
-        if isinstance(step, Call) and step.value.op == "matmul"
+        for call in products_of(step)
         for thread in range(program.threads)
     ]
     return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
@@ -184,6 +192,11 @@ class ThreadTable:
         self.words: list[int] = []
         self.entries: list[tuple[Kernel, int]] = []
         self.inside: list[tuple[int, int]] = []  # words that hold the address of another word
+        self.functions: list[tuple[int, Kernel]] = []  # ... and of kernels
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [kernel for kernel, _ in self.entries] + [kernel for _, kernel in self.functions]
 
     def add(self, kernel: Kernel, words: list[int]) -> int:
         at = len(self.words)
@@ -197,6 +210,8 @@ class ThreadTable:
         start = words.ctypes.data
         for at, target in self.inside:
             words[at] = start + BYTES * target
+        for at, kernel in self.functions:
+            words[at] = place[kernel]
         entries = np.array([(place[k], start + BYTES * t) for k, t in self.entries] or [(0, 0)], np.int64)
         return words, entries
 
@@ -213,7 +228,7 @@ class Binding:
         for thread, table in enumerate(tables):
             for step in program.steps:
                 self._encode(step, thread, table)
-        used = dict.fromkeys(kernel for table in tables for kernel, _ in table.entries)
+        used = dict.fromkeys(kernel for table in tables for kernel in table.kernels)
         place = dict(zip(used, cache.addresses(used), strict=True))  # all at once
         for table in tables:
             words, entries = table.finish(place)
@@ -239,7 +254,14 @@ class Binding:
         scratch = [here + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
         numbers = [evaluate(x, self.sizes) for x in plan.numbers]
         functions = [special(name) for name in plan.functions]
-        table.add(kernel, plan.words(self._range(loop, thread), arrays, scratch, numbers, functions))
+        words = plan.words(self._range(loop, thread), arrays, scratch, numbers, functions)
+        if loop.product is None:
+            table.add(kernel, words)
+            return
+        product = self._product_with_loop(loop, loop.product, thread, table)
+        table.functions.append((product + PRODUCT_WORDS.names.index("finish"), kernel))
+        table.inside.append((product + PRODUCT_WORDS.names.index("finish_table"), len(table.words)))
+        table.words += words
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
         """Rows of the thread and columns; a flat loop counts elements."""
@@ -280,16 +302,41 @@ class Binding:
         for kernel, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
             table.add(kernel, words)
 
+    def _product_with_loop(self, loop: Loop, call: Call, thread: int, table: ThreadTable) -> int:
+        """Where the table of a product stands that a loop is run with; also where a thread has no rows of it."""
+        part = product_share(call, self.sizes, thread, self.program.threads)
+        places, work = self._places(call, part, thread), self.memory.workspace(thread)
+        written = self._read_by_others(loop)
+        place = None
+        if written is not None:
+            offset = part.row * part.product.columns * written.dtype.itemsize
+            place = self.memory.address(written, thread) + offset
+        words = words_for(part.product, processor(), places, work, part.row, place)
+        return table.add(product_kernel(call.value.dtype.name), words)
+
+    def _read_by_others(self, loop: Loop) -> Value | None:
+        """An array that a loop with a product writes and that other threads read: in products, all of it."""
+        overwrites = self.program.overwrites
+        read = {place_of(x, overwrites) for step in self.program.steps for call in products_of(step) for x in call.args}
+        assert loop.product is not None
+        alike = [x for x in loop.roots if x.shape == loop.space and x.dtype == loop.product.value.dtype]
+        return next((x for x in alike if place_of(x, overwrites) in read), next(iter(alike), None))
+
+    def _places(self, call: Call, part: ProductShare, thread: int) -> tuple[int, int, int]:
+        """Where a thread's part of the left side, the right side, and its part of the result lie."""
+        a, b, c = (self.memory.address(x, thread) for x in (*call.args, call.value))
+        product, item = part.product, part.product.item
+        a += part.row * (1 if product.left_turned else product.depth) * item
+        return a, b, c + part.row * product.columns * item
+
     def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
         part = product_share(step, self.sizes, thread, self.program.threads)
         product, item = part.product, part.product.item
         if product.rows <= 0 or product.columns == 0:
             return
-        a, b, c = (self.memory.address(x, thread) for x in (*step.args, step.value))
+        a, b, c = self._places(step, part, thread)
         rows = int(resolve(step.value.shape[-2], self.sizes))
         sides = rows * product.depth * item, product.depth * product.columns * item, rows * product.columns * item
-        a += part.row * (1 if product.left_turned else product.depth) * item
-        c += part.row * product.columns * item
         used = blas.library()
         for i in range(part.begin, part.end):
             places = (a + i * sides[0], b + i * sides[1], c + i * sides[2])

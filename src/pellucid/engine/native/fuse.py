@@ -4,6 +4,8 @@ A value is kept in memory ("kept") if something outside its loop needs it: a mat
 loop that would have to compute something costly again. Everything else lives in registers. A loop runs over rows and
 columns; inside it there are whole arrays, columns of row numbers, rows of column numbers, and single numbers. Sums
 along a row can be used further on in the same loop, other reductions end it.
+
+A loop that alone reads a matrix product is run with it, tile by tile: the product itself need not be written.
 """
 
 from __future__ import annotations
@@ -19,25 +21,8 @@ from pellucid.graph.core.spec import broadcast
 
 DIVISIONS = ("divide", "sqrt", "reciprocal")
 
-
-@dataclass(eq=False)
-class Loop:
-    """One loop nest: the kept values it makes (`roots`), what it computes on the way (`body`), what it reads."""
-
-    space: Shape
-    cut: int | None  # the first axis that belongs to the columns; None: one flat loop
-    roots: list[Value]
-    body: list[Value] = field(default_factory=list)
-    leaves: list[Value] = field(default_factory=list)
-    level: int = 0
-
-    @property
-    def reads(self) -> list[Value]:
-        return self.leaves
-
-    @property
-    def writes(self) -> list[Value]:
-        return self.roots
+FEW = 32
+"""Columns below which a loop had better run over all elements in one go than over tiles."""
 
 
 @dataclass(eq=False)
@@ -55,6 +40,35 @@ class Call:
     @property
     def writes(self) -> list[Value]:
         return [self.value]
+
+
+@dataclass(eq=False)
+class Loop:
+    """One loop nest: the kept values it makes (`roots`), what it computes on the way (`body`), what it reads.
+
+    `product` is the matrix product among its leaves that is made in the same instruction.
+    """
+
+    space: Shape
+    cut: int | None  # the first axis that belongs to the columns; None: one flat loop
+    roots: list[Value]
+    body: list[Value] = field(default_factory=list)
+    leaves: list[Value] = field(default_factory=list)
+    level: int = 0
+    product: Call | None = None
+
+    @property
+    def arrays(self) -> list[Value]:
+        """What it reads that is made before it."""
+        return [x for x in self.leaves if self.product is None or x is not self.product.value]
+
+    @property
+    def reads(self) -> list[Value]:
+        return self.arrays if self.product is None else [*self.product.args, *self.arrays]
+
+    @property
+    def writes(self) -> list[Value]:
+        return self.roots if self.product is None else [self.product.value, *self.roots]
 
 
 Instruction = Loop | Call
@@ -108,8 +122,11 @@ def is_written_last(root: Value, loop: Loop) -> bool:
     return found[root.number] == max(found[x.number] for x in loop.body if x.op != "reduce" or along_row(x))
 
 
-def fuse(lowered: Lowered) -> list[Instruction]:
-    """The instructions of a program, in an order in which each finds what it needs."""
+def fuse(lowered: Lowered, with_products: bool = True) -> list[Instruction]:
+    """The instructions of a program, in an order in which each finds what it needs.
+
+    `with_products`: can a loop be run with the matrix product that it reads?
+    """
     kept = _first_kept(lowered)
     again: list[Value] = []
     while True:
@@ -121,7 +138,8 @@ def fuse(lowered: Lowered) -> list[Instruction]:
             continue
         again = _worth_keeping(loops)
         if not again:
-            return _ordered(lowered, _with_scalars(lowered, loops), kept)
+            instructions = _ordered(lowered, _with_scalars(lowered, loops), kept)
+            return _with_products(lowered, instructions) if with_products else instructions
 
 
 # what is kept
@@ -406,3 +424,40 @@ def _ordered(lowered: Lowered, loops: list[Loop], kept: set[int]) -> list[Instru
                 if before is not None and before is not now and id(before) not in done:
                     stack.append((before, False))
     return out
+
+
+# products
+
+
+def _with_products(lowered: Lowered, instructions: list[Instruction]) -> list[Instruction]:
+    """Matrix products in one instruction with the loop that reads them, if it is the only one."""
+    outputs = {base(x).number for x in lowered.outputs}
+    readers: dict[int, list[Instruction]] = {}
+    for instruction in instructions:
+        for x in instruction.reads:
+            readers.setdefault(base(x).number, []).append(instruction)
+    joined: set[int] = set()
+    for call in reversed(instructions):  # of two products in one loop the last: nothing waits for the other
+        if isinstance(call, Call) and call.value.op == "matmul" and call.value.number not in outputs:
+            (reader, *others) = readers[call.value.number]
+            if not others and isinstance(reader, Loop) and _takes_tiles(reader, call.value):
+                reader.product, reader.cut = call, 1
+                joined.add(call.value.number)
+    return [x for x in instructions if not isinstance(x, Call) or x.value.number not in joined]
+
+
+def _takes_tiles(loop: Loop, product: Value) -> bool:
+    """Can a loop be run for one tile of a product after the other? Not if it needs a whole row, or makes one number of
+    each: a row meets several tiles."""
+    sums = [x for x in loop.body if x.op == "reduce"]
+    return (
+        loop.product is None
+        and loop.space == product.shape
+        and len(product.shape) == 2
+        and 1 not in product.shape
+        and not (isinstance(product.shape[1], int) and product.shape[1] < FEW)
+        and product in loop.leaves
+        and loop.cut in (None, 1)
+        and all(_whole(x.args[0], loop) and not along_row(x) for x in sums)
+        and all(_whole(x, loop) or _single(x.shape) or x in sums for x in loop.roots)
+    )

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pellucid.engine.native import narrow_loop, reductions
 from pellucid.engine.native.expressions import written
 from pellucid.engine.native.fuse import Loop, along_row
-from pellucid.engine.native.llvm.code import Array, Code, Lanes, Text
+from pellucid.engine.native.llvm.code import INT64, Array, Code, Lanes, Text
 from pellucid.engine.native.llvm.module import Kernel
 from pellucid.engine.native.llvm.processor import Processor
+from pellucid.engine.native.llvm.tile import FINISH
 from pellucid.engine.native.loop_plan import NARROW, LoopPlan, Pass, Position, Scratch, is_inline, is_total
 from pellucid.engine.native.random_numbers import random_start, uniform
 from pellucid.engine.native.reductions import Accumulator
+from pellucid.engine.native.tile_loop import TileLoop
 from pellucid.engine.native.values import Value
 
 Numbers = dict[int, Lanes]
@@ -35,16 +37,24 @@ class LoopKernel:
 def kernel_of(loop: Loop, aliases: Mapping[int, int]) -> LoopKernel:
     """The kernel of a loop; `aliases` says which roots are written over which leaves."""
     plan = LoopPlan(loop, aliases)
-    return LoopKernel(plan, Kernel(plan.description(), lambda name, processor: LoopCode(plan, name, processor).write()))
+
+    def write(name: str, processor: Processor) -> str:
+        code = Code(Text(), name, processor, (INT64,) * (1 if loop.product is None else len(FINISH)))
+        whole = LoopCode(plan, code)
+        (whole if loop.product is None else TileLoop(whole)).write()
+        code.finish(0)
+        return str(code.text)
+
+    return LoopKernel(plan, Kernel(plan.description(), write))
 
 
 class LoopCode:
     """The work of writing one loop."""
 
-    def __init__(self, plan: LoopPlan, name: str, processor: Processor) -> None:
-        self.plan, self.loop = plan, plan.loop
-        self.code = Code(Text(), name, processor)
-        self.words = plan.read(self.code)
+    def __init__(self, plan: LoopPlan, code: Code) -> None:
+        self.plan, self.loop, self.code = plan, plan.loop, code
+        self.words = plan.read(code)
+        processor = code.processor
         values = [*self.loop.leaves, *self.loop.body]
         items = [x.dtype.itemsize for x in values if x.dtype.kind == "f"] or [x.dtype.itemsize for x in values] or [8]
         self.lanes = processor.lanes(max(min(items), 4))
@@ -62,20 +72,10 @@ class LoopCode:
             if is_total(x)
         }
 
-    def write(self) -> str:
-        """The text of the module."""
-        code, plan, zero = self.code, self.plan, self.code.constant(0)
-        nowhere = Position({"one": lambda: zero})
-        numbers: Numbers = {x.number: self.leaf[x.number].load(0) for x in self.loop.leaves if self.zone(x) == "one"}
-        for x in self.loop.body:
-            if self.zone(x) == "one":
-                numbers[x.number] = self.computed(x, numbers, nowhere)
-        for x in self.loop.roots:
-            if self.zone(x) == "one" and plan.kind(x) == "one":
-                self.root[x.number].store(0, numbers[x.number])
-        for x in plan.ends():
-            if x.number not in self.totals:
-                self._clear(x)
+    def write(self) -> None:
+        """All of it."""
+        code, plan = self.code, self.plan
+        numbers = self.begin()
         if plan.flat:
             self.elements(numbers)
         elif plan.narrow:
@@ -88,11 +88,29 @@ class LoopCode:
             self.alike_rows(numbers)
         else:
             self.rows(numbers)
-        for x in plan.ends():
+        self.end()
+
+    def begin(self) -> Numbers:
+        """Single numbers, which are computed once; sums of columns have seen nothing yet."""
+        zero = self.code.constant(0)
+        nowhere = Position({"one": lambda: zero})
+        numbers: Numbers = {x.number: self.leaf[x.number].load(0) for x in self.loop.leaves if self.zone(x) == "one"}
+        for x in self.loop.body:
+            if self.zone(x) == "one":
+                numbers[x.number] = self.computed(x, numbers, nowhere)
+        for x in self.loop.roots:
+            if self.zone(x) == "one" and self.plan.kind(x) == "one":
+                self.root[x.number].store(0, numbers[x.number])
+        for x in self.plan.ends():
+            if x.number not in self.totals:
+                self._clear(x)
+        return numbers
+
+    def end(self) -> None:
+        """Totals are stored."""
+        for x in self.plan.ends():
             if x.number in self.totals:
                 self.root[x.number].store(0, self.totals[x.number].total())
-        code.finish(0)
-        return str(code.text)
 
     def _clear(self, x: Value) -> None:
         """Sums of the columns begin."""
@@ -126,17 +144,17 @@ class LoopCode:
         code, (only,), columns = self.code, self.plan.passes, self.words.columns
         if not self.masked or self.lanes == 1:
             with code.loop(self.words.first, self.words.last) as i:
-                code.span(0, columns, self.lanes, self._columns(only, numbers, {}, i), masked=False)
+                code.span(0, columns, self.lanes, self.columns(only, numbers, {}, i), masked=False)
             return
         whole = columns & -self.lanes
         with code.loop(self.words.first, self.words.last) as i:
-            code.vectors(0, whole, self.lanes, self._columns(only, numbers, {}, i))
+            code.vectors(0, whole, self.lanes, self.columns(only, numbers, {}, i))
         with code.when(whole < columns):
             mask = code.mask(columns - whole, self.lanes)
             ends = [x for x in only.sums if x.number not in self.totals]
             sums = {x.number: Accumulator(code, x.settings["kind"], x.dtype, self.lanes) for x in ends}
             with code.loop(self.words.first, self.words.last) as i:
-                self._columns(only, numbers, sums, i)(whole, self.lanes, mask)
+                self.columns(only, numbers, sums, i)(whole, self.lanes, mask)
             for x in ends:
                 self.root[x.number].store(whole, sums[x.number].parts(), mask)
 
@@ -161,10 +179,10 @@ class LoopCode:
                     x.number: Accumulator(code, x.settings["kind"], x.dtype, self.lanes) for x in p.sums if along_row(x)
                 }
                 if p.sums or p.roots:
-                    code.span(0, self.words.columns, self.lanes, self._columns(p, own, sums, i), self.masked)
+                    code.span(0, self.words.columns, self.lanes, self.columns(p, own, sums, i), self.masked)
                 own |= {number: accumulator.total() for number, accumulator in sums.items()}
 
-    def _columns(
+    def columns(
         self, p: Pass, own: Numbers, sums: dict[int, Accumulator], i: Lanes
     ) -> Callable[[Lanes, int, Lanes | None], None]:
         """What is done with a stretch of columns of row i."""
@@ -193,9 +211,11 @@ class LoopCode:
         lanes: int,
         mask: Lanes | None,
     ) -> None:
-        """A stretch of columns: everything that this pass needs, its sums and its stores."""
+        """A stretch of columns: everything that this pass needs and is not there yet, its sums and its stores."""
         column, whole = index
         for x in p.needed:
+            if x.number in numbers:
+                continue
             if x.number in self.leaf and x.number not in self.plan.inside:
                 place = column if self.zone(x) == "column" else whole
                 numbers[x.number] = self.leaf[x.number].load(place, lanes, mask)

@@ -21,6 +21,9 @@ INLINE = {0, 1, -1}  # and so False and True
 BLOCK, NARROW = 64, 32
 """Rows in a block; loops over at most so many columns are written by blocks (`narrow_loop`)."""
 
+MOST_LANES = 16
+"""Of a vector of any processor that code is written for."""
+
 SIZES = Words("first last columns")
 """The rows of a thread, and the columns; a loop without columns counts elements. Behind it: addresses of arrays, of
 working space, numbers, addresses of functions."""
@@ -28,13 +31,17 @@ working space, numbers, addresses of functions."""
 
 @dataclass(frozen=True)
 class Scratch:
-    """Working space: for a value of each column ("row"), of each row of a block ("block"), or both ("slab")."""
+    """Working space: for a value of each column ("row"), of each row of a block ("block"), or both ("slab").
+
+    What a loop over tiles keeps from one to the next: a number ("one"), or a total in the making ("total").
+    """
 
     kind: str
     value: Value
 
     def bytes(self, columns: int) -> int:
-        return self.value.dtype.itemsize * {"row": columns, "block": BLOCK, "slab": BLOCK * NARROW}[self.kind]
+        count = {"row": columns, "block": BLOCK, "slab": BLOCK * NARROW, "one": 1, "total": MOST_LANES + 1}
+        return self.value.dtype.itemsize * count[self.kind]
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,12 @@ class LoopPlan:
         totals = [x for x in self.ends() if self.kind(x.args[0]) == "row" and self.phase[x.number] == number + 1]
         return values, roots, totals
 
+    def numbers_of_tiles(self) -> list[Value]:
+        """Single numbers that other values are made of: where they came from may be overwritten at the first tile."""
+        users = [x for x in self.loop.body if self.zone[x.number] != "one"]
+        wanted = [*(a for x in users for a in x.args), *(x for x in self.loop.roots if self.kind(x) == "whole")]
+        return [x for x in dict.fromkeys(wanted) if not x.known and self.zone[x.number] == "one"]
+
     # passes
 
     def _passes(self) -> list[Pass]:
@@ -175,6 +188,9 @@ class LoopPlan:
         return False
 
     def _scratch(self) -> Iterator[Scratch]:
+        if self.loop.product is not None:
+            yield from (Scratch("one", x) for x in self.numbers_of_tiles())
+            yield from (Scratch("total", x) for x in self.ends() if is_total(x))
         for p in self.passes:
             yield from (Scratch("row", x) for x in p.remembering)
         if not self.narrow:
@@ -212,6 +228,8 @@ class LoopPlan:
         names = {x.number: f"x{i}" for i, x in enumerate(self.loop.leaves)}
         names |= {x.number: f"v{i}" for i, x in enumerate(self.loop.body)}
         lines = ["loop over elements" if self.flat else "loop over rows and columns"]
+        if self.loop.product is not None:
+            lines = [f"loop over tiles of {names[self.loop.product.value.number]}"]
         lines += [f"{names[x.number]} = {x.dtype.name} {self.kind(x)}" for x in self.loop.leaves]
         for x in self.loop.body:
             inside = ", ".join(self._operand(a, names) for a in x.args)

@@ -25,7 +25,8 @@ def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], 
     """Roots that may be written over an array that only this loop reads: the bias added where the product lies."""
     readers: dict[int, list[Instruction]] = {}
     for step in instructions:
-        for x in step.reads:
+        made_here = [] if not isinstance(step, Loop) or step.product is None else [step.product.value]
+        for x in [*step.reads, *made_here]:  # an operand of the product counts twice: it is not to be written over
             readers.setdefault(base(x).number, []).append(step)
     made = {x.number for step in instructions for x in step.writes}
     shared = {x.number for step in instructions if isinstance(step, Loop) for x in in_parts(step)}

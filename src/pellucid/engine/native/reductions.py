@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.llvm.code import Code, Lanes
+from pellucid.engine.native.llvm.code import Array, Code, Lanes
 from pellucid.engine.native.values import REDUCTIONS
 
 
@@ -55,8 +55,19 @@ class Accumulator:
 
     def parts(self) -> Lanes:
         """What each lane has by itself."""
-        assert self.wide is not None
-        return self.wide.get()
+        return self.single.get() if self.wide is None else self.wide.get()
+
+    def put_aside(self, place: Array) -> None:
+        """All parts in memory."""
+        place.store(0, self.single.get())
+        if self.wide is not None:
+            place.store(1, self.wide.get())
+
+    def go_on(self, place: Array) -> None:
+        """With parts that were put aside."""
+        self.single.set(place.load(0))
+        if self.wide is not None:
+            self.wide.set(place.load(1, self.wide.lanes))
 
     def total(self) -> Lanes:
         if self.wide is None:

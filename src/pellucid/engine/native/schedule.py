@@ -150,6 +150,8 @@ def can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -
             made |= {x.number for x in step.writes}
     if any(id(i) in after and i is not writer for i in instructions if old in map(base, i.reads)):
         return False
+    if writer.product is not None and old in writer.product.args:
+        return False  # the next tile needs it
     # inside the loop itself each element is read before it is written
     return is_written_last(new, writer) and all(real(x) == real(new) for x in writer.leaves if base(x) is old)
 
@@ -226,12 +228,12 @@ def _reads(step: Step) -> list[tuple[Value, Any]]:
     if isinstance(step, Loop):
         first = next((s for s in step.space if s != 1), None)
         out: list[tuple[Value, Any]] = []
-        for x in step.leaves:
+        for x in step.arrays:
             lead = len(step.space) - len(x.shape)
             whole = first is not None and _first_axis(step.space) >= lead
             own = whole and x.shape[_first_axis(step.space) - lead] != 1 and extent(base(x)) == first
             out.append((x, first if own else "all"))
-        return out
+        return out if step.product is None else [*_reads(step.product), *out]
     assert isinstance(step, Call)
     if step.value.op == "matmul":
         rows = extent(step.value) if step.value.shape[0] != 1 else None

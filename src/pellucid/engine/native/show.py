@@ -121,6 +121,9 @@ def _lines(step: Step, names: Names, program: Program) -> list[str]:
     head = f"loop over {space}" if step.cut is not None or step.space else "numbers"
     scope = next((x.scope for x in step.body if x.scope), "")
     lines = [head + (f"   # {scope}" if scope else "")]
+    if step.product is not None:
+        product = _call_line(step.product, names).split("   ")[0]
+        lines = [f"{product}, tile by tile, and for each" + (f"   # {scope}" if scope else "")]
     for x in step.body:
         lines.append("    " + _value_line(x, names, program))
     return lines
@@ -234,12 +237,18 @@ def _row(number: int, step: Step, names: Names, program: Program, sizes: Mapping
     what = _lines(step, names, program)[0].split("   ")[0]
     moved = sum(size_of(base(x).shape, sizes) * x.dtype.itemsize for x in [*step.reads, *step.writes])
     if isinstance(step, Call) and step.value.op == "matmul":
-        inner = int(resolve(step.value.args[0].shape[-1], sizes))
-        return Row(number, what, "product", 2 * inner * size_of(step.value.shape, sizes), moved)
+        return Row(number, what, "product", _product_flops(step, sizes), moved)
     if isinstance(step, Loop):
         work = sum(size_of(_of(x), sizes) for x in step.body if x.op in ELEMENTWISE or x.op == "reduce")
+        if step.product is not None:
+            work += _product_flops(step.product, sizes)
+            moved -= size_of(step.product.value.shape, sizes) * step.product.value.dtype.itemsize  # it is not written
         return Row(number, what + " -> " + ", ".join(names(x) for x in step.roots), _key(step, program), work, moved)
     return Row(number, what, type(step).__name__.lower(), 0, 0 if isinstance(step, Barrier) else moved)
+
+
+def _product_flops(call: Call, sizes: Mapping[str, int]) -> int:
+    return 2 * int(resolve(call.value.args[0].shape[-1], sizes)) * size_of(call.value.shape, sizes)
 
 
 def _of(x: Value) -> Any:

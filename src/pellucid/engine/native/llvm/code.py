@@ -118,6 +118,12 @@ class Array:
         at = index.text if isinstance(index, Lanes) else str(index)
         return self.code.emit(f"getelementptr inbounds {TYPES[self.item]}, ptr {self.pointer}, i64 {at}")
 
+    def ask_for(self, index: Lanes | int) -> None:
+        """An element will be written soon: the processor may fetch it, and no other keeps a copy."""
+        name = "llvm.prefetch.p0"
+        self.code.text.declare(name, "void", ("ptr", "i32", "i32", "i32"))
+        self.code.write(f"call void @{name}(ptr {self.place(index)}, i32 1, i32 3, i32 1)")
+
     def after(self, index: Lanes) -> Array:
         """The same memory from an element on."""
         return Array(self.code, self.place(index), self.dtype, self.aligned, self.facts)
@@ -338,6 +344,10 @@ class Code:
         """So many numbers that the function has for itself while it runs."""
         dtype = np.dtype(dtype)
         return self._apart(self.on_stack(f"[{count} x {TYPES[dtype]}]", 64), dtype, None)
+
+    def address_of(self, array: Array) -> Lanes:
+        """Where an array lies."""
+        return Lanes(self, self.emit(f"ptrtoint ptr {array.pointer} to i64"), INT64)
 
     def _apart(self, pointer: str, dtype: np.dtype[Any], aligned: int | None) -> Array:
         array = Array(self, pointer, dtype, aligned or dtype.itemsize)

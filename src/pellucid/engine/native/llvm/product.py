@@ -14,6 +14,7 @@ from pellucid.engine.native.llvm.processor import Processor
 from pellucid.engine.native.llvm.product_words import (
     COPY_LEFT,
     COPY_RIGHT,
+    FINISH_LATER,
     GROUP,
     NARROW,
     PRODUCT_WORDS,
@@ -21,7 +22,7 @@ from pellucid.engine.native.llvm.product_words import (
     TURN_RIGHT,
     most_narrow,
 )
-from pellucid.engine.native.llvm.tile import Panel, panels_for, write_panel
+from pellucid.engine.native.llvm.tile import BEGIN, END, TILE, Panel, panels_for, write_panel
 from pellucid.engine.native.words import Reader
 
 
@@ -57,10 +58,20 @@ class _Driver:
         self.item, self.width = np.dtype(dtype).itemsize, panels[0].width
 
     def write(self) -> None:
-        with self.code.when((self.words.ways & NARROW) != 0):
+        code, w = self.code, self.words
+        zero, follows = code.constant(0), w.finish != 0
+        nothing, rows = [zero] * 6, self.panels[0].rows
+        with code.when(follows):
+            self.finish(BEGIN, *nothing)
+        with code.when((w.ways & NARROW) != 0):
             self.narrow()
-        with self.code.when((self.words.ways & NARROW) == 0):
+        with code.when((w.ways & NARROW) == 0):
             self.wide()
+        with code.when(follows):
+            with code.when((w.ways & FINISH_LATER) != 0), code.loop(0, w.result_rows, rows) as i:
+                across, place = w.result_columns, w.result + i * w.result_columns * self.item
+                self.finish(TILE, w.first_row + i, zero, self.least(rows, w.result_rows - i), across, place, across)
+            self.finish(END, *nothing)
 
     def wide(self) -> None:
         code, w = self.code, self.words
@@ -95,18 +106,34 @@ class _Driver:
         with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
             count = self.least(GROUP, w.rows - i)
             self.call("copy", a + i * self.item, w.a_step, self.group(i), code.constant(GROUP), length, count)
+        tiles = (at + w.block >= w.depth) & ((w.ways & FINISH_LATER) == 0)
+        finish = tiles.select(w.finish, 0), w.finish_table
         column = code.variable(INT64, 0)
         with code.repeat(lambda: column.get() < w.columns):
             j = column.get()
             width = self.wide_as(w.columns - j)
             b, b_row = self.right_side(at, length, j, width)
             c, go_on = w.c + j * self.item, (at != 0).astype(INT64)
+            written = w.written + j * self.item
             with code.when((w.ways & COPY_LEFT) == 0):
-                self.panel(a, w.a_row, w.a_step, b, b_row, c, w.c_row, w.rows, length, width, go_on)
+                sides = a, w.a_row, w.a_step, b, b_row, c, w.c_row
+                self.panel(width, *sides, w.rows, length, width, go_on, *finish, w.first_row, j, written)
             with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
                 one, group, count = code.constant(1), code.constant(GROUP), self.least(GROUP, w.rows - i)
                 place = c + i * w.c_row * self.item
-                self.panel(self.group(i), one, group, b, b_row, place, w.c_row, count, length, width, go_on)
+                sides = self.group(i), one, group, b, b_row, place, w.c_row
+                self.panel(
+                    width,
+                    *sides,
+                    count,
+                    length,
+                    width,
+                    go_on,
+                    *finish,
+                    w.first_row + i,
+                    j,
+                    written + i * w.c_row * self.item,
+                )
             column.set(j + width)
 
     def wide_as(self, rest: Lanes) -> Lanes:
@@ -138,9 +165,8 @@ class _Driver:
             step.set(across)
         return place.get(), step.get()
 
-    def panel(self, *arguments: Lanes) -> None:
+    def panel(self, width: Lanes, *arguments: Lanes) -> None:
         """The panel that is as wide as it must be."""
-        width = arguments[-2]
         for number, panel in enumerate(self.panels):
             below = self.panels[number + 1].width if number + 1 < len(self.panels) else 0
             with self.code.when((width > below) & (width <= panel.width)):
@@ -150,6 +176,10 @@ class _Driver:
         """Where the copied rows of the left side from row i on lie."""
         place: Lanes = self.words.left + i * self.words.block * self.item
         return place
+
+    def finish(self, stage: int, *part: Lanes) -> None:
+        w, code = self.words, self.code
+        code.by_address(w.finish, INT32, w.finish_table, code.constant(stage), *part)
 
     def call(self, what: str, *arguments: Lanes) -> None:
         self.code.by_name(f"{self.code.name}.{what}", INT32, *arguments)

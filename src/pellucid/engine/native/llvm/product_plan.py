@@ -14,6 +14,7 @@ from pellucid.engine.native.llvm.processor import Processor
 from pellucid.engine.native.llvm.product_words import (
     COPY_LEFT,
     COPY_RIGHT,
+    FINISH_LATER,
     GROUP,
     NARROW,
     PRODUCT_WORDS,
@@ -36,6 +37,10 @@ LARGE = 1 << 20
 
 FAR = 8192
 """Bytes between rows from which rows get into each other's way in the caches."""
+
+
+SHALLOW = 96
+"""Depth below which a tile is made so soon that what follows had better not interrupt."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,17 @@ def room_for(product: Product, target: Processor) -> Room:
 
 
 def words_for(
-    product: Product, target: Processor, places: tuple[int, int, int], work: tuple[int, int, Room]
+    product: Product,
+    target: Processor,
+    places: tuple[int, int, int],
+    work: tuple[int, int, Room],
+    first_row: int = 0,
+    written: int | None = None,
 ) -> list[int]:
-    """The table: `places` of left side, right side and result; `work` is where panels and copies go, and the room."""
+    """The table: `places` of left side, right side and result; `work` is where panels and copies go, and the room.
+
+    What follows the product has yet to be put in its place; it counts rows from `first_row`, and writes to `written`.
+    """
     left, right, result = places
     panel, copies, room = work
     way = way_of(product, target, room)
@@ -91,8 +104,9 @@ def words_for(
         if way.ways & TURN_RESULT:
             stored, turned = (copies, _up(columns, target.lanes(product.item))), (result, step)
     a, b = sides
+    later = way.swapped or way.ways & NARROW or product.depth < SHALLOW
     return PRODUCT_WORDS(
-        ways=way.ways,
+        ways=way.ways | (FINISH_LATER if later else 0),
         rows=rows,
         columns=columns,
         depth=product.depth,
@@ -108,6 +122,13 @@ def words_for(
         right=panel,
         turned=turned[0],
         turned_row=turned[1],
+        finish=0,
+        finish_table=0,
+        written=stored[0] if written is None or later else written,
+        first_row=first_row,
+        result=result,
+        result_rows=product.rows,
+        result_columns=product.columns,
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pellucid.engine.native.words import Words
 
-COPY_LEFT, COPY_RIGHT, TURN_RIGHT, TURN_RESULT, NARROW = 1, 2, 4, 8, 16
+COPY_LEFT, COPY_RIGHT, TURN_RIGHT, TURN_RESULT, NARROW, FINISH_LATER = 1, 2, 4, 8, 16, 32
 """Ways of a product, which may be joined: sides that are copied before they are read, what is turned on its side, and
-vectors along the depth for few columns (then turning takes the columns of the right side apart)."""
+vectors along the depth for few columns (then turning takes the columns of the right side apart), and whether what
+follows a product waits for all of it."""
 
 GROUP = 48
 """Rows of a left side that are copied side by side."""
@@ -20,6 +21,10 @@ PRODUCT_WORDS = Words(
     " c c_row"  # the result: (i, j) at i * c_row + j
     " left right"  # where copies of the left side go, and panels of the right side
     " turned turned_row"  # where the result goes once it is turned: (i, j) at j * turned_row + i
+    " finish finish_table"  # the function that tiles are given to, 0 for none, and its table (see `tile.FINISH`)
+    " written"  # the array whose elements are written, with the result's steps
+    " first_row"  # of the result, as that function counts them
+    " result result_rows result_columns"  # what it is given if it waits for all
 )
 """Steps are in elements."""
 

@@ -6,7 +6,7 @@ are divided, among tiles or among threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,38 +53,29 @@ def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
     return [Panel(kind, 8 if kind == narrow else 6, masked=kind is not kinds[0]) for kind in kinds]
 
 
-@dataclass(frozen=True)
-class Finished:
-    """The sums of a tile, where they stand: rows from `row`, a vector for each of `columns`.
-
-    `mask` says which lanes of the last vector count; None: all.
-    """
-
-    sums: Sequence[Sequence[Lanes]]
-    row: Lanes
-    columns: Sequence[int]
-    mask: Lanes | None
-
-
-Finish = Callable[[Code, Finished, Array, Lanes], None]
-"""(code, tile, target, step from row to row of it): what becomes of a tile while it is in registers."""
-
-
-def store(code: Code, tile: Finished, target: Array, target_row: Lanes) -> None:
-    """The sums as they are."""
-    for r, sums in enumerate(tile.sums):
-        row = target.after((tile.row + r) * target_row)
-        for column, value in zip(tile.columns, sums, strict=True):
-            row.store(column, value, tile.mask if column == tile.columns[-1] else None)
-
-
-ARGUMENTS = ("a", "a_row", "a_step", "b", "b_row", "c", "c_row", "rows", "depth", "columns", "go_on")
+ARGUMENTS = (
+    *("a", "a_row", "a_step", "b", "b_row", "c", "c_row", "rows", "depth", "columns", "go_on"),
+    *("finish", "table", "row", "column", "written"),
+)
 """The arguments of a panel: the left side with its steps from row to row and along the depth, the right side and the
 target with their steps from row to row, sizes, and whether the target already holds the sums so far. Where the
-processor has no masks, rows of the right side have room for whole vectors."""
+processor has no masks, rows of the right side have room for whole vectors.
+
+The address of `finish` may be 0: then sums are stored in the target. Otherwise it is given every tile as soon as its
+sums are there, with its `table`, and the target is left alone; `row` and `column` are where the panel begins.
+
+`written` is where the array begins, with the target's steps, whose elements are asked for while the sums are made:
+another processor may have a copy of what will be written, and storing would wait for it."""
+
+BEGIN, TILE, END = 0, 1, 2
+"""What a product asks of `finish`: before all tiles, for each of them, and after the last."""
+
+FINISH = ("table", "stage", "row", "column", "rows", "columns", "sums", "sums_row")
+"""The arguments of `finish`: a part of the product, and where its sums lie with their step from row to row. Only a
+tile has such."""
 
 
-def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: Panel, finish: Finish = store) -> None:
+def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: Panel) -> None:
     """All rows of the left side times a panel of the right one."""
     code = Code(text, name, processor, (INT64,) * len(ARGUMENTS), internal=True)
     words = dict(zip(ARGUMENTS, code.arguments, strict=True))
@@ -93,14 +84,15 @@ def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: 
         last = words["columns"] - panel.starts[-1]
         mask = code.positions(panel.lanes[-1], INT32) < last.astype(INT32)
     arrays = [code.array(words[side], dtype) for side in ("a", "b", "c")]
+    tile = code.address_of(code.stack_array(panel.rows * panel.width, dtype))
     with code.exactly():
         whole = words["rows"] - words["rows"].rest(panel.rows)
         with code.loop(0, whole, panel.rows) as row:
-            _tile(code, words, arrays, dtype, panel.rows, panel, row, mask, finish)
+            _tile(code, words, arrays, dtype, panel.rows, panel, row, mask, tile)
         rest, done = words["rows"] - whole, code.variable(INT64, whole)
         for rows in (4, 2, 1):  # the binary digits of what is left
             with code.when((rest & rows) != 0):
-                _tile(code, words, arrays, dtype, rows, panel, done.get(), mask, finish)
+                _tile(code, words, arrays, dtype, rows, panel, done.get(), mask, tile)
                 done.set(done.get() + rows)
     code.finish(0)
 
@@ -114,7 +106,7 @@ def _tile(
     panel: Panel,
     row: Lanes,
     mask: Lanes | None,
-    finish: Finish,
+    tile: Lanes,
 ) -> None:
     left, right, target = arrays
     vectors = list(zip(panel.starts, panel.lanes, strict=True))
@@ -127,7 +119,9 @@ def _tile(
             for total, (start, lanes), which in zip(sums[r], vectors, masks, strict=True):
                 total.set(line.load(start, lanes, which))
     starts = [left.after((row + r) * words["a_row"]) for r in range(rows)]
+    written = code.anywhere(words["written"], dtype).after(row * words["c_row"])
     with code.loop(0, words["depth"]) as k:
+        _ask(code, written, words["c_row"], k, rows, len(vectors))
         line, step = right.after(k * words["b_row"]), k * words["a_step"]
         factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
         for r in range(rows):
@@ -135,7 +129,30 @@ def _tile(
             same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
             for total, factor in zip(sums[r], factors, strict=True):
                 total.set(plus_product(code, same[factor.lanes], factor, total.get()))
-    finish(code, Finished([[s.get() for s in line] for line in sums], row, panel.starts, mask), target, words["c_row"])
+    finished, item = words["finish"] != 0, np.dtype(dtype).itemsize
+    place = finished.select(tile, words["c"] + row * words["c_row"] * item)
+    step = finished.select(panel.width, words["c_row"])
+    stored = code.anywhere(place, dtype)
+    for r in range(rows):
+        line = stored.after(step * r)
+        for total, start, which in zip(sums[r], panel.starts, masks, strict=True):
+            line.store(start, total.get(), which)
+    with code.when(finished):
+        part = words["row"] + row, words["column"], code.constant(rows), words["columns"]
+        code.by_address(words["finish"], INT32, words["table"], code.constant(TILE), *part, tile, step)
+
+
+LINE = 64
+"""Bytes that processors exchange at a time."""
+
+
+def _ask(code: Code, written: Array, step: Lanes, k: Lanes, rows: int, vectors: int) -> None:
+    """For one line of a tile at each turn: many at once would keep the processor from reading."""
+    bits = (vectors - 1).bit_length()
+    most = (rows << bits) - 1
+    number = (k < most).select(k, most)
+    across = LINE // written.dtype.itemsize
+    written.ask_for((number >> bits) * step + (number & ((1 << bits) - 1)) * across)
 
 
 def plus_product(code: Code, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
