@@ -184,7 +184,7 @@ def test_several_targets_have_their_names_and_test_rows_are_called_so(classes):
     numbers = X[:, :2] + X[:, 2:]
     Y = pd.DataFrame((numbers > 0).astype(int) if classes else numbers, columns=["width cm", "heightMax"])
     kind = pel.MLPClassifier if classes else pel.MLPRegressor
-    estimator = quiet(kind((6,), max_iter=3, random_state=0), X, Y.to_numpy())
+    estimator = quiet(kind(hidden_layer_sizes=(6,), max_iter=3, random_state=0), X, Y.to_numpy())
     page = report(estimator, X=X, y=Y, test=(X[:20], Y[:20]), findings=[])
     assert "Measured on 20 test rows." in page.html
     assert "validation rows" not in page.html

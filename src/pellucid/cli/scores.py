@@ -25,8 +25,12 @@ MOST_ONE_HOT = 100
 """Categories of a column that the linear model has a column for each of."""
 
 Scores = dict[str, float]
-LOWER = ("log-loss", "mean error", "root mean square error")
+ERROR = "root mean square error"
+LOWER = ("log-loss", "mean error", ERROR)
 """Scores of which less is better."""
+
+EXACT = 1e-3
+"""Of the error of a constant answer: a linear model with less has found how the target was computed."""
 
 
 def scores_of(estimator: Any, X: Any, y: Array, *, several: bool = False) -> Scores:
@@ -79,11 +83,16 @@ def shown(by_model: Mapping[str, Scores]) -> Table:
 def verdict(by_model: Mapping[str, Scores]) -> str:
     """How the network does beside the simple models, in a sentence."""
     network, constant = by_model["network"], by_model["constant"]
-    name = next((each for each in ("log-loss", "root mean square error") if each in network and each in constant), "")
+    name = next((each for each in ("log-loss", ERROR) if each in network and each in constant), "")
     if not name:
         return ""
     others = {model: marks[name] for model, marks in by_model.items() if model != "network" and name in marks}
     beaten = [model for model, value in others.items() if network[name] < value]
+    if name == ERROR and others.get("linear", np.inf) < EXACT * constant[name]:
+        return (
+            "A linear model tells the target exactly: it is computed from these columns. If they are known only "
+            "afterwards, run again with --drop."
+        )
     if len(beaten) == len(others):
         return (
             "The network is better than "
@@ -92,6 +101,4 @@ def verdict(by_model: Mapping[str, Scores]) -> str:
         )
     if "constant" not in beaten:
         return "The network is no better than a constant answer: these columns hardly tell the target."
-    return (
-        "A linear model does as well or better: the target hardly needs a network, or there are too few rows for one."
-    )
+    return "A linear model does as well or better: the target hardly needs a network, or it had too few rows or epochs."

@@ -59,7 +59,8 @@ class Target:
             return f"{names}: {'a number' if len(ranges) == 1 else 'numbers'}, {' and '.join(ranges)}"
         labels, counts = np.unique(self.values, return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        shares = [f"{labels[k]} {counts[k] / len(self.values):.0%}" for k in order[:SHOWN]]
+        parts = counts / len(self.values)
+        shares = [f"{labels[k]} {'<1%' if parts[k] < 0.005 else f'{parts[k]:.0%}'}" for k in order[:SHOWN]]
         more = f", {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
         return f"{names}: {len(labels)} classes ({', '.join(shares)}{more})"
 
@@ -84,7 +85,7 @@ def target_of(frame: pl.DataFrame, names: Sequence[str], task: Task) -> Target:
     columns = [_truths(frame[name]) if classes else _numbers(frame[name]) for name in names]
     for name, column in zip(names, columns, strict=True):
         _check(column, name, classes)
-    return Target(tuple(names), np.column_stack(columns), classes, classes, why)
+    return Target(tuple(names), np.column_stack(columns), classes, classes, why.replace("it ", f"{names[0]!r} ", 1))
 
 
 def _kind(column: pl.Series, task: Task) -> tuple[bool, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -114,6 +115,12 @@ class Evidence:
         """The inputs as a table.   (n, columns)"""
         X = np.asarray(self.it.X, np.float64)
         return X.reshape(len(X), -1)
+
+    def without(self, places: Sequence[int]) -> str:
+        """Code that leaves columns out: by their names, where the user has given some."""
+        if self.columns != tuple(f"x{i}" for i in range(len(self.columns))):
+            return f"X = X.drop(columns={[self.columns[place] for place in places]})"
+        return f"X = np.delete(X, {list(places)}, axis=1)"
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

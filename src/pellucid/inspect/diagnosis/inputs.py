@@ -107,7 +107,7 @@ def duplicate(e: Evidence) -> list[Finding]:
             "input-duplicate",
             "warning" if any(len(np.unique(X[:, j])) > 2 for _, j in equal) else "note",
             {"columns": extra, "of": d, "first": e.columns[a], "again": e.columns[b], "correlation": 1.0},
-            remedy=f"X = np.delete(X, {sorted({j for _, j in pairs})[:8]}, axis=1)   # keep one of each",
+            remedy=f"{e.without(sorted({j for _, j in pairs})[:8])}   # keep one of each",
             column=e.columns[b],
         )
     ]

@@ -173,7 +173,7 @@ def _knowing_column(e: Evidence) -> list[Finding]:
             "leak-suspected",
             "warning" if skill_others > 0.1 or skill_alone > 0.97 else "note",
             {"told by it alone": skill_alone, "told by the others": skill_others},
-            remedy=f"X = np.delete(X, {j}, axis=1)   # is {e.columns[j]} known before the target is?",
+            remedy=f"{e.without([j])}   # is {e.columns[j]} known before the target is?",
             column=e.columns[j],
             figure=views.bars(
                 {f"{e.columns[j]} alone": skill_alone, "all others": skill_others},
