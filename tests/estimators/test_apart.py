@@ -25,7 +25,7 @@ def is_mapped(own, rows):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_loky():
-    ensemble = BaggedMLPClassifier(MLPClassifier((4,), max_iter=2), n_estimators=3, random_state=0)
+    ensemble = BaggedMLPClassifier(MLPClassifier((4,), max_iter=2), n_estimators=3, method="seeds", random_state=0)
     one = ensemble.fit(X, Y).predict_proba(X)
     models = [Model(nn.mlp((4,), 2), "cross_entropy") for _ in range(4)]
     fit = {"epochs": 2, "verbose": False}

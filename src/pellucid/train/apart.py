@@ -43,7 +43,7 @@ def run_apart(tasks: Sequence[Task[T]], jobs: int | None) -> list[T]:
     import joblib
     from joblib.parallel import get_active_backend
 
-    backend, configured = get_active_backend(prefer="threads")
+    _, configured = get_active_backend(prefer="threads")
     number = configured.get("n_jobs") if isinstance(configured, dict) else configured
     count = jobs or (number if isinstance(number, int) and number != 1 else -1)
     call = joblib.delayed(_called)

@@ -36,8 +36,8 @@ def side_by_side(
     """Call functions that know nothing of each other, one on each thread, and return what they return, in order.
 
     Ctrl-C ends all trainings among the works, and is raised. An error is raised when the others have finished; a note
-    names the `what` it came from. `threads` is None for all processors; `verbose` shows a progress bar. Tasks go to other
-    processes where the user has chosen a backend of joblib that has some.
+    names the `what` it came from. `threads` is None for all processors; `verbose` shows a progress bar. `Task`s go to
+    other processes where the user has chosen a backend of joblib that has some.
 
     >>> side_by_side([lambda: 1, lambda: "two"], threads=2)
     [1, 'two']
