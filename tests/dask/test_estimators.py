@@ -52,7 +52,7 @@ def test_a_table_of_eight_partitions(client):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(X[:, 2] > 0, "x", "y"), target=Y)
     table = dd.from_pandas(frame, npartitions=8)
     columns = [*"abcd", "kind"]
-    model = TabularMLPClassifier(client=client, quality="fast", max_iter=3, random_state=0)
+    model = TabularMLPClassifier(client=client, quality="fast", max_iter=2, random_state=0)
     model.fit(table[columns], table["target"])
     lazy = model.predict_proba(table[columns])
     assert hasattr(lazy, "compute")
@@ -93,7 +93,12 @@ def test_what_does_not_fit(client):
 
 def test_many_models_by_joblib(client):
     """Ensembles and folds under the backend of Dask are those of threads."""
-    settings = {"estimator": LocalMLPRegressor((4,), max_iter=2), "n_estimators": 3, "random_state": 0}
+    settings = {
+        "estimator": LocalMLPRegressor(hidden_layer_sizes=(4,), max_iter=2),
+        "n_estimators": 3,
+        "method": "seeds",
+    }
+    settings["random_state"] = 0
     here = BaggedMLPRegressor(**settings).fit(X, X[:, 0]).predict(X)
 
     def folds():

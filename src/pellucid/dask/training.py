@@ -25,7 +25,8 @@ class WorkerError(PellucidError, RuntimeError):
 def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any:
     """The fitted estimator; the workers that hold partitions train it together."""
     workers = sorted({partition.worker for partition in partitions})
-    (address,) = client.run(free_address, workers=workers[:1]).values()
+    host = workers[0].rpartition("//")[2].rpartition(":")[0]
+    (address,) = client.run(free_address, host, workers=workers[:1]).values()
     rows = [partition.rows for partition in partitions]
     futures = [
         client.submit(
@@ -48,11 +49,8 @@ def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any
         client.cancel(futures)
 
 
-def free_address() -> str:
-    """Where the processes may meet: this worker's host, and a port that nobody uses."""
-    from distributed import get_worker
-
-    host = get_worker().address.rpartition("//")[2].rpartition(":")[0]
+def free_address(host: str) -> str:
+    """Where the processes may meet: the host of this worker, and a port that nobody uses."""
     with socket.socket() as free:
         free.bind((host, 0))
         return f"{host}:{free.getsockname()[1]}"

@@ -35,9 +35,9 @@ class Placement:
         """What every device reads."""
         return array
 
-    def batch(self, array: Any) -> Any:
-        """Rows of a step, inside a program."""
-        return array
+    def gathered(self, data: Any, places: Any) -> Any:
+        """The rows of a step, inside a program."""
+        return data.at[places].get(mode="promise_in_bounds")
 
     def places(self, order: Any) -> Any:
         """Where the rows of these numbers lie."""
@@ -86,8 +86,18 @@ class Spread(Placement):
         sharding = NamedSharding(self.mesh, PartitionSpec(ROWS))
         return jax.make_array_from_process_local_data(sharding, filled, shape)
 
-    def batch(self, array: Any) -> Any:
-        return lax.with_sharding_constraint(array, NamedSharding(self.mesh, PartitionSpec(ROWS)))
+    def gathered(self, data: Any, places: Any) -> Any:
+        """Each device gives what it has of the batch, the sum has all of it; of that each device takes its part."""
+
+        def own_part(data: Any, places: Any) -> Any:
+            here = places - lax.axis_index(ROWS) * data.shape[0]
+            held = (here >= 0) & (here < data.shape[0])
+            rows = data.at[jnp.where(held, here, 0)].get(mode="promise_in_bounds")
+            return lax.psum(jnp.where(held.reshape(-1, *(1,) * (data.ndim - 1)), rows, 0), ROWS)
+
+        split, whole = PartitionSpec(ROWS), PartitionSpec()
+        batch = jax.shard_map(own_part, mesh=self.mesh, in_specs=(split, whole), out_specs=whole)(data, places)
+        return lax.with_sharding_constraint(batch, NamedSharding(self.mesh, split))
 
     def places(self, order: Any) -> Any:
         ends = np.cumsum(self.shares)

@@ -52,7 +52,7 @@ class StepProgram:
         return after, results
 
     def _gathered(self, data: list[Any], rows: Any) -> list[Any]:
-        return [self.placement.batch(x.at[rows].get(mode="promise_in_bounds")) for x in data]
+        return [self.placement.gathered(x, rows) for x in data]
 
     def _taken(self, state: Any, data: Any, rows: Any, t: Any, numbers: Any) -> tuple[Any, Any]:
         return self.step(state, self._gathered(data, rows), [t, *(numbers[k] for k in range(numbers.shape[0]))])
