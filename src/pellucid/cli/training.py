@@ -39,7 +39,7 @@ LOOKS = 30
 def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder | None = None) -> dict[str, Any]:
     """Train and write a run folder; what was found, as plain data. `resumed`: a folder that is to be completed."""
     begin = time.perf_counter()
-    threading.Thread(target=import_module, args=("pellucid.train.loop.native_steps",)).start()  # while others read
+    threading.Thread(target=_load_engine).start()
     with _status(screen, "reading"):
         table = prepared_table(settings)
         fingerprint = fingerprint_of(table.files)
@@ -75,6 +75,12 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
     folder.reach(run_folder.DONE)
     _say_end(screen, folder, settings)
     return outcome
+
+
+def _load_engine() -> None:
+    """Import the engine while the table is read; what is wrong with it is told where it is used."""
+    with contextlib.suppress(ImportError):
+        import_module("pellucid.train.loop.native_steps")
 
 
 def unfitted(settings: TrainSettings, table: PreparedTable) -> Any:
