@@ -17,11 +17,11 @@ from benchmarks.contestants import OURS
 from benchmarks.contestants.ours import model
 from benchmarks.figures import Figure
 from pellucid.engine.native import cache
+from pellucid.engine.native import stepper as native
 from pellucid.engine.native.llvm.product import kernel
 from pellucid.engine.native.run import execute
 from pellucid.engine.native.run_loop import BARRIER, CHECK, Job
 from pellucid.engine.native.stepper import FLUSH, Stepper
-from pellucid.train.loop import native_steps
 
 
 def measure_profile(names: list[str], quick: bool = False) -> Iterator[Figure]:
@@ -47,17 +47,17 @@ def profile(case: TrainCase, seconds: float) -> Iterator[Figure]:
 def _stepper(fit: Callable[[], Any]) -> Stepper:
     """The stepper that a fit used."""
     found: list[Stepper] = []
-    original = native_steps.stepper
+    original = native.stepper
 
     def noted(*args: Any) -> Stepper:
         found.append(original(*args))
         return found[0]
 
-    native_steps.stepper = noted
+    native.stepper = noted
     try:
         fit()
     finally:
-        native_steps.stepper = original
+        native.stepper = original
     return found[0]
 
 
