@@ -62,6 +62,16 @@ def _copy(code: Code) -> None:
 
 COPY = builtin("copy", _copy)
 
+
+def _append(code: Code) -> None:
+    """... and the next time behind it."""
+    w = COPY_WORDS.read(code)
+    code.copy(w.target, w.source, w.bytes)
+    w.put("target", w.target + w.bytes)
+
+
+APPEND = builtin("append", _append)
+
 COMBINE_WORDS = Words("count parts source between target")
 """Parts of a reduction lie `between` bytes apart."""
 

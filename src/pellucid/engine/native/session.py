@@ -12,14 +12,18 @@ import numpy as np
 from pellucid.engine.native import blas
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.arrays import aligned, as_read, is_read_in_place
-from pellucid.engine.native.binding import Binding, Memory
+from pellucid.engine.native.binding import Binding, Memory, share
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
+from pellucid.engine.native.row_blocks import BLOCK, Lane
 from pellucid.engine.native.run import check_status, execute, job, runner
 from pellucid.engine.native.work import flops, threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
+
+BLOCKS = 4
+"""Blocks of rows from which they are worked on one by one."""
 
 ALONE = 200_000
 """Floating-point operations below which a library stays on its thread by itself."""
@@ -64,6 +68,8 @@ class Session:
         self.copied = [i for i, a in enumerate(fixed) if a.ctypes.data != self.addresses[i]]
         self.bound: dict[int, Bound] = {}
         self.placed: list[Placed] = []
+        self.lanes: list[Lane] = []
+        self.order = np.zeros(0, np.int64)
         self.lock = threading.Lock()
         self.run = runner()
         self.bind(1)
@@ -71,11 +77,38 @@ class Session:
     def __call__(self, X: Any) -> Any:
         """The result for an array of the right dtype, as a new array."""
         with self.lock:
-            bound = self.bound.get(len(X)) or self.bind(len(X))
-            bound.X[...] = X
-            status = self.run(bound.address) if bound.alone else execute(bound.jobs)
-            check_status(status, self.graph.name)
-            return bound.Y.copy()
+            return self._by_blocks(X) if len(X) >= BLOCKS * BLOCK else self._whole(X).copy()
+
+    def _whole(self, X: Any) -> Any:
+        """All rows at once. The result is overwritten by the next call."""
+        bound = self.bound.get(len(X)) or self.bind(len(X))
+        bound.X[...] = X
+        status = self.run(bound.address) if bound.alone else execute(bound.jobs)
+        check_status(status, self.graph.name)
+        return bound.Y
+
+    def _by_blocks(self, X: Any) -> Any:
+        """Whole blocks of rows, divided among threads, then the rest."""
+        count, rest = divmod(len(X), BLOCK)
+        threads = min(threads_for(self.graph, {"n": len(X)}, self.available), count)
+        while len(self.lanes) < threads:
+            self.lanes.append(self._lane())
+        if len(self.order) < len(X):
+            self.order = np.arange(len(X))
+        X = as_read(X, self.lanes[0].X.dtype)
+        Y = np.empty((len(X), *self.lanes[0].Y.shape[1:]), self.lanes[0].Y.dtype)
+        parts = [share(count, threads, thread) for thread in range(threads)]
+        jobs = [lane.job(X, Y, self.order, *part) for lane, part in zip(self.lanes, parts, strict=False)]
+        check_status(execute(jobs), self.graph.name)
+        if rest:
+            Y[-rest:] = self._whole(X[-rest:])
+        return Y
+
+    @silent()
+    def _lane(self) -> Lane:
+        sizes = {"n": BLOCK}
+        placed = self._place(self._program(sizes, 1), BLOCK)
+        return Lane(Binding(placed.program, placed.memory, sizes, int(placed.counter.ctypes.data)), placed.X, placed.Y)
 
     def refresh(self, fixed: Sequence[Any]) -> None:
         """Bring the copies up to date."""
@@ -116,14 +149,17 @@ class Session:
         for known in self.placed:
             if known.program.threads == threads and known.program.suits(sizes):
                 return known
-        program = self._program(sizes, threads)
+        self.placed.append(self._place(self._program(sizes, threads), self.most))
+        return self.placed[-1]
+
+    def _place(self, program: Program, most: int) -> Placed:
+        """Memory for up to so many rows."""
         inputs, (output,) = program.lowered.inputs, program.lowered.outputs
         if output.known or base(output).op in ("input", "constant"):
             raise CannotCompile("a result that is one of the arguments")
-        largest = {"n": self.most}
+        largest = {"n": most}
         X, Y = (aligned(tuple(int(resolve(s, largest)) for s in v.shape), v.dtype) for v in (inputs[-1], output))
         memory = Memory(program, largest, {x.number for x in (*inputs, base(output))})
         memory.outside = {x.number: a for x, a in zip(inputs[:-1], self.addresses, strict=True)}
         memory.outside |= {inputs[-1].number: X.ctypes.data, base(output).number: Y.ctypes.data}
-        self.placed.append(Placed(program, memory, X, Y, np.zeros(32, np.int64)))
-        return self.placed[-1]
+        return Placed(program, memory, X, Y, np.zeros(32, np.int64))

@@ -1,0 +1,52 @@
+"""Many rows, a block at a time: the bits of few rows at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pellucid.engine.native.row_blocks import BLOCK
+from pellucid.engine.native.session import BLOCKS, Session
+from pellucid.graph.core.spec import Spec
+from pellucid.graph.record import record
+
+pytestmark = pytest.mark.usefixtures("split")
+
+rng = np.random.default_rng(0)
+W, b = rng.normal(size=(9, 40)).astype(np.float32), rng.normal(size=40).astype(np.float32)
+
+
+def scores(W, b, X):
+    H = np.tanh(X @ W + b)
+    return np.exp(H) / np.sum(np.exp(H), axis=1, keepdims=True)
+
+
+def session(threads):
+    graph = record(scores, Spec(W.shape, np.float32), Spec(b.shape, np.float32), Spec(("n", 9), np.float32))
+    return Session(graph, [W.copy(), b.copy()], 8 * BLOCK, threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("rows", [BLOCKS * BLOCK - 1, BLOCKS * BLOCK, 5 * BLOCK + 3, 8 * BLOCK])
+def test_rows_have_the_bits_of_few_rows(threads, rows):
+    X, predict = rng.normal(size=(rows, 9)).astype(np.float32), session(threads)
+    few = np.concatenate([predict(X[i : i + 100]) for i in range(0, rows, 100)])
+    for given in (X, np.asfortranarray(X)):
+        assert_array_equal(predict(given), few)
+
+
+def test_a_change_of_what_is_fixed_is_seen():
+    X, predict = rng.normal(size=(6 * BLOCK, 9)).astype(np.float32), session(2)
+    before = predict(X)
+    np.copyto(predict.fixed[0], 2 * W)
+    assert np.abs(predict(X) - before).max() > 0.01
+    assert_array_equal(predict(X)[:50], predict(X[:50]))
+
+
+def test_results_are_arrays_of_their_own():
+    X, predict = rng.normal(size=(6 * BLOCK, 9)).astype(np.float32), session(1)
+    first = predict(X)
+    again = first.copy()
+    predict(-X)
+    assert_array_equal(first, again)
