@@ -31,7 +31,7 @@ def in_processes() -> bool:
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend(prefer="threads")
-    return not (backend.uses_threads or backend.supports_sharedmem)
+    return not (getattr(backend, "uses_threads", False) or getattr(backend, "supports_sharedmem", False))
 
 
 def run_apart(tasks: Sequence[Task[T]], jobs: int | None) -> list[T]:
