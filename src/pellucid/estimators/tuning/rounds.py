@@ -192,7 +192,8 @@ class Search:
             if trial.number in self.outcomes:
                 outcomes.append(self.outcomes[trial.number])
             elif OUTCOME in trial.user_attrs:
-                settings = dict(self.space(trial)) if trial.number else {}
+                # one that has ended answers with what it was
+                settings = dict(self.space(trial)) if trial.number else {}  # type: ignore[arg-type]
                 outcomes.append(retold(settings, trial.user_attrs[OUTCOME]))
         return [out for out in outcomes if out.counts]
 
