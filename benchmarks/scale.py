@@ -23,8 +23,11 @@ NETWORKS = {"mid": (100, (256, 256), 10, 1024), "wide": (100, (1024, 1024), 10, 
 ROWS, EPOCHS = 10_240, 4
 SMALLER = 8
 """A batch so many times smaller tells what a step takes beside its rows."""
-SIZES = (1 << 10, 1 << 18, 1 << 21)
+SIZES = (1 << 8, 1 << 20)
 """Numbers that are summed over processes."""
+
+TIMES = 10
+"""Rounds of the loop in which a sum is measured, each with a product beside it."""
 
 
 def parameters(features: int, hidden: tuple[int, ...], classes: int) -> int:
@@ -36,7 +39,7 @@ def process() -> None:
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[int(os.environ["PELLUCID_INDEX"]) % len(cores)]})  # ahead of JAX, which counts them
     import jax
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+    from jax.sharding import Mesh
 
     from pellucid import Model, distributed, nn, optim, train
 
@@ -44,12 +47,8 @@ def process() -> None:
     index = distributed.join() if count > 1 else 0
     measured: dict[str, Any] = {"processes": count}
     mesh = Mesh(np.array(jax.devices()), ("p",))
-    for size in SIZES if count > 1 else ():
-        mine = np.ones((1, size), np.float32)
-        spread = NamedSharding(mesh, PartitionSpec("p"))
-        array = jax.make_array_from_process_local_data(spread, mine, (count, size))
-        total = jax.jit(lambda x: x.sum(0), out_shardings=NamedSharding(mesh, PartitionSpec()))
-        measured[f"all-reduce {4 * size}"] = shortest(lambda total=total, array=array: total(array).block_until_ready())
+    for size in (0, *SIZES) if count > 1 else ():
+        measured[f"sum of {4 * size} bytes"] = shortest(loop_with_sum(mesh, size)) / TIMES
     for name, (features, hidden, classes, batch) in NETWORKS.items():
         rng = np.random.default_rng(0)
         X = rng.normal(size=(ROWS, features)).astype(np.float32)
@@ -68,7 +67,29 @@ def process() -> None:
         print(json.dumps(measured), flush=True)
 
 
-def shortest(call: Any, times: int = 30) -> float:
+def loop_with_sum(mesh: Any, size: int) -> Any:
+    """A compiled loop of products, each with a sum of so many numbers over processes (0: without one) behind it."""
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    split, whole = PartitionSpec("p"), PartitionSpec()
+    mine = np.ones(max(size, 1), np.float32)
+    numbers = jax.make_array_from_process_local_data(NamedSharding(mesh, split), mine, (len(mine) * mesh.size,))
+
+    def loop(x: Any) -> Any:
+        def body(c: Any, _: Any) -> Any:
+            more = lax.psum(x + c[0, 0], "p")[0] if size else x[0]
+            return (c @ c) * 1e-3 + 1e-9 * more, None
+
+        return lax.scan(body, jnp.ones((512, 512)), None, length=TIMES)[0]
+
+    compiled = jax.jit(jax.shard_map(loop, mesh=mesh, in_specs=split, out_specs=whole, check_vma=False))
+    return lambda: compiled(numbers).block_until_ready()
+
+
+def shortest(call: Any, times: int = 6) -> float:
     call()
     seconds = []
     for _ in range(times):
@@ -98,7 +119,7 @@ def measured_with(count: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Constants:
-    """What the model is made of: seconds beside the rows, seconds for a row, for an all-reduce, for a byte of it."""
+    """Seconds of a step beside its rows, for a row, for a sum over processes, for a byte of such a sum."""
 
     beside: float
     row: float
@@ -110,16 +131,17 @@ def constants(one: dict[str, Any], several: dict[str, Any], name: str) -> Consta
     batch = NETWORKS[name][3]
     large, small = one[f"{name} {batch}"], one[f"{name} {batch // SMALLER}"]
     row = (large - small) / (batch - batch // SMALLER)
-    first, last = several[f"all-reduce {4 * SIZES[0]}"], several[f"all-reduce {4 * SIZES[-1]}"]
-    return Constants(large - row * batch, row, first, (last - first) / (4 * (SIZES[-1] - SIZES[0])))
+    nothing, few, many = (several[f"sum of {4 * size} bytes"] for size in (0, *SIZES))
+    return Constants(large - row * batch, row, few - nothing, (many - few) / (4 * (SIZES[1] - SIZES[0])))
 
 
 def predicted(c: Constants, name: str, count: int, cores: int) -> float:
-    """Seconds of a step: the share of the rows, what every process does, and three all-reduces: rows, target, gradients."""
+    """Seconds of a step: the share of the rows, what every process does, and a sum for each array over processes."""
     features, hidden, classes, batch = NETWORKS[name]
     crowd = max(1.0, count / cores)
     traffic = 4 * (parameters(features, hidden, classes) + batch * (features + 2))
-    return crowd * (c.beside + c.row * batch / count) + 3 * c.latency + traffic * c.byte
+    arrays = 2 * (len(hidden) + 1) + 3  # weights and biases, rows, target, loss
+    return crowd * (c.beside + c.row * batch / count) + arrays * c.latency + traffic * c.byte
 
 
 def main() -> None:
@@ -139,9 +161,7 @@ def main() -> None:
             count, c = several["processes"], constants(every[0], several, name)
             taken, guess = several[f"{name} {batch}"], predicted(c, name, count, cores)
             rate = 1e-9 * work / batch / c.row
-            print(
-                f"  {count} processes: measured {1e3 * taken:.2f} ms, model {1e3 * guess:.2f} ms  ({rate:.0f} GF/s, {c})"
-            )
+            print(f"  {count} processes: {1e3 * taken:.2f} ms, model {1e3 * guess:.2f} ms; {rate:.0f} GF/s, {c}")
 
 
 if __name__ == "__main__":

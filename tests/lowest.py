@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
-EXTRAS = ("symbolic", "optuna", "plot", "onnx", "serve", "files", "test")
+EXTRAS = ("symbolic", "optuna", "plot", "onnx", "serve", "files", "jax", "dask", "test")
 """Extras that the tests use. Torch (`peers`) and MKL are tried by hand: each is larger than all the others."""
 
 COMPANIONS = {"pyparsing": "3.1.2", "click": "8.2.1"}
@@ -60,6 +60,9 @@ CASES: dict[str, tuple[str, ...]] = {
     "onnxruntime": ("export/test_operations.py", "export/test_formats.py"),
     "jsonschema": ("export/test_operations.py",),
     "shap": ("estimators/ecosystem/test_explanations.py",),
+    "jax": ("engine/jax/test_primitives.py", "train/test_jax.py"),
+    "dask": ("dask/test_estimators.py",),
+    "openmpi": ("distributed/test_processes.py",),
     "skops": ("estimators/ecosystem/test_files_of_others.py",),
 }
 

@@ -14,7 +14,20 @@ from pellucid.estimators import MLPClassifier
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(pellucid.__file__).parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-ROOMS = ["cli", "serve", "importing", "report", "export", "estimators", "inspect", "train", "data", "nn", "optim"]
+ROOMS = [
+    "cli",
+    "serve",
+    "importing",
+    "report",
+    "export",
+    "estimators",
+    "inspect",
+    "train",
+    "data",
+    "nn",
+    "optim",
+    "dask",
+]
 ABOVE = {"cli", "loading", "errors"}  # modules that are rooms by themselves
 WAYS = {"The way of a fit": "way-of-fit", "The way of a predict_proba": "way-of-predict-proba"}
 MOST = 8

@@ -27,6 +27,14 @@ def is_one_of_several() -> bool:
     return OURS.index in os.environ
 
 
+def hush_libraries() -> None:
+    """What libraries of C++ print by themselves does not get between our words: only Python writes to the output."""
+    ours = os.fdopen(os.dup(1), "w", encoding=sys.stdout.encoding, buffering=1)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    sys.stdout = ours
+
+
 @contextlib.contextmanager
 def trained_together() -> Iterator[None]:
     """Join the others; all trainings inside are made by all of them."""

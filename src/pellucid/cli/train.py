@@ -63,12 +63,14 @@ def _train(
 
     pellucid train --config runs/houses-1/config.toml --seed 1
     """
-    from pellucid.cli.processes import is_one_of_several, launch, trained_together
+    from pellucid.cli.processes import hush_libraries, is_one_of_several, launch, trained_together
     from pellucid.cli.training import run
 
     if processes is not None and not is_one_of_several():
         launch(sys.argv[2:], processes, resume)
         return
+    if is_one_of_several():
+        hush_libraries()
     screen = Screen(as_json=json, quiet=quiet)
     together = trained_together() if is_one_of_several() else contextlib.nullcontext()
     with stoppable() as stop, together:

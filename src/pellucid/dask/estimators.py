@@ -16,7 +16,7 @@ from pellucid.dask.partitions import kept_by_workers, lazily
 from pellucid.dask.training import trained
 
 
-class OnDask(BaseEstimator):
+class OnDask(BaseEstimator):  # type: ignore[misc]
     """An estimator of `pellucid` for Dask's collections. Its parameters are those of `kind`, and `client`.
 
     Parameters

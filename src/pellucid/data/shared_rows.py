@@ -57,7 +57,8 @@ class SharedRows(Rows):
             part = np.zeros((len(numbers), *array.shape[1:]), array.dtype)
             part[held] = array[mine[held]]
             parts.append(gathered(part)[owner, np.arange(len(numbers))])
-        return Rows(*parts, None if self.weights is None else self.weights[numbers])
+        X, y = parts
+        return Rows(X, y, None if self.weights is None else self.weights[numbers])
 
     def chunks(self) -> Iterator[Rows]:
         for first in range(0, len(self), chunks.CHUNK):
