@@ -11,10 +11,9 @@ import numpy as np
 from pellucid.engine import numpy as reference
 from pellucid.engine.jax.evaluate import evaluate
 from pellucid.engine.jax.library import exact
-from pellucid.engine.native.fallback import tell
+from pellucid.engine.native import fallback
 from pellucid.engine.native.lower import CannotCompile
-from pellucid.graph.core.tracer import Tracer
-from pellucid.graph.core.tree import flatten, unflatten
+from pellucid.graph.core.tree import unflatten
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal
 
@@ -60,13 +59,4 @@ def function(graph: Graph) -> Function:
 
 def run_or_fall_back(graph: Graph, *args: Any) -> Any:
     """The results of a graph by XLA, or by NumPy where that is not possible."""
-    if any(type(leaf) is Tracer for leaf in flatten(args)[0]):
-        return reference.run(graph, *args)
-    compiled = function(graph)
-    if compiled.refused is None:
-        try:
-            return compiled(*args)
-        except CannotCompile as error:
-            compiled.refused = error
-    tell(graph.name, compiled.refused)
-    return reference.run(graph, *args)
+    return fallback.run_or_fall_back(graph, *args, compiler=function)

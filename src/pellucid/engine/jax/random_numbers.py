@@ -8,15 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-
-
-def mixed(z: Any) -> Any:
-    """SplitMix64's last steps."""
-    z = (z ^ (z >> np.uint64(30))) * FIRST_FACTOR
-    z = (z ^ (z >> np.uint64(27))) * SECOND_FACTOR
-    return z ^ (z >> np.uint64(31))
+from pellucid.graph.primitives.random import GAMMA, mix
 
 
 def word(value: Any) -> Any:
@@ -26,9 +18,9 @@ def word(value: Any) -> Any:
 
 def bits(key: Any, counter: Any, shape: tuple[int, ...], stream: int = 0) -> Any:
     """64 random bits for each position."""
-    start = mixed(mixed(word(key) + GAMMA) ^ (word(counter) * GAMMA + np.uint64(stream)))
+    start = mix(mix(word(key) + GAMMA) ^ (word(counter) * GAMMA + np.uint64(stream)))
     positions = jnp.arange(1, math.prod(shape) + 1, dtype=jnp.uint64).reshape(shape)
-    return mixed(start + positions * GAMMA)
+    return mix(start + positions * GAMMA)
 
 
 def uniform(key: Any, counter: Any, *, shape: tuple[int, ...], dtype: Any, stream: int = 0) -> Any:

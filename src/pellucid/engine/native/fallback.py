@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pellucid.engine import numpy as reference
@@ -43,11 +43,11 @@ def numpy_seconds(graph: Graph, sizes: Mapping[str, int], times: int = 1) -> flo
     return times * (NODE * len(graph.operations) + flops(graph, sizes) / 3e10)
 
 
-def run_or_fall_back(graph: Graph, *args: Any) -> Any:
-    """The results of a graph by compiled code, or by NumPy where that is not possible."""
+def run_or_fall_back(graph: Graph, *args: Any, compiler: Callable[[Graph], Any] = function) -> Any:
+    """The results of a graph by what a compiler makes of it, or by NumPy where that is not possible."""
     if any(type(leaf) is Tracer for leaf in flatten(args)[0]):
         return reference.run(graph, *args)
-    compiled = function(graph)
+    compiled = compiler(graph)
     if compiled.refused is None:
         try:
             return compiled(*args)

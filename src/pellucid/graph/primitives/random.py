@@ -15,7 +15,7 @@ from pellucid.errors import ShapeError, UnsupportedError
 from pellucid.graph.core.primitive import primitive
 from pellucid.graph.core.spec import Spec, broadcast, format_shape
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -29,11 +29,11 @@ def mix(z: Any) -> Any:
 def bits(key: Any, counter: Any, shape: tuple[int, ...], stream: int = 0, first: int = 0) -> Any:
     """64 random bits for each position; `first` is the number of the first one."""
     with np.errstate(over="ignore"):  # arithmetic modulo 2**64 is the point
-        start = mix(_word(key) + _GAMMA)
-        start = mix(start ^ (_word(counter) * _GAMMA + np.uint64(stream)))
+        start = mix(_word(key) + GAMMA)
+        start = mix(start ^ (_word(counter) * GAMMA + np.uint64(stream)))
         count = int(np.prod(shape, dtype=np.int64))
         positions = np.arange(first + 1, first + count + 1, dtype=np.uint64).reshape(shape)
-        return mix(start + positions * _GAMMA)
+        return mix(start + positions * GAMMA)
 
 
 def _word(value: Any) -> Any:
