@@ -78,7 +78,7 @@ def _label(name: str, tables: int, most: int) -> str:
 def _room(ax: Any, at: list[tuple[float, float]]) -> None:
     """Limits with a margin for labels, and ticks as plain numbers."""
     times, ratios = ([*values, 1.0] for values in (zip(*at, strict=True) if at else ((), ())))
-    ax.set_xlim(min(times) / 2.5, max(times) * 8)
+    ax.set_xlim(min(times) / 2.5, max(times) * 14)
     ax.set_ylim(min(ratios) / 1.12, max(ratios) * 1.12)
     for axis, limits, ticks in ((ax.xaxis, ax.get_xlim(), TIMES), (ax.yaxis, ax.get_ylim(), TICKS)):
         inside = [tick for tick in ticks if limits[0] <= tick <= limits[1]]
