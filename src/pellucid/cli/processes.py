@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pellucid.cli.failures import Failure
-from pellucid.distributed.processes import COORDINATOR, LAUNCHERS
+from pellucid.distributed.processes import COORDINATOR, LAUNCHERS, free_address
 from pellucid.engine.jax.library import require_jax
 
 OURS = LAUNCHERS[0]
@@ -49,9 +48,7 @@ def trained_together() -> Iterator[None]:
 def launch(words: Sequence[str], count: int, resume: Path | None) -> None:
     """Run `pellucid train` with these words in `count` processes. The first one speaks and writes; others only work."""
     require_jax()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = free_address("127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
         processes: list[subprocess.Popen[bytes]] = []
         try:

@@ -6,7 +6,6 @@ The processes are fresh ones: a process can join one run of JAX in its life, and
 from __future__ import annotations
 
 import pickle
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.dask.partitions import Partition, joined
+from pellucid.distributed.processes import free_address
 from pellucid.errors import PellucidError
 
 
@@ -47,13 +47,6 @@ def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any
         return client.gather(futures)[0]
     finally:
         client.cancel(futures)
-
-
-def free_address(host: str) -> str:
-    """Where the processes may meet: the host of this worker, and a port that nobody uses."""
-    with socket.socket() as free:
-        free.bind((host, 0))
-        return f"{host}:{free.getsockname()[1]}"
 
 
 def work(estimator: Any, parts: list[tuple[Any, ...]], address: str, count: int, index: int) -> Any:

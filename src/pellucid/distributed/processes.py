@@ -158,6 +158,13 @@ def described(
     return coordinator, processes, index
 
 
+def free_address(host: str) -> str:
+    """Where processes may meet: a port of this machine that nobody uses, at the name by which others know it."""
+    with socket.socket() as free:
+        free.bind((host, 0))
+        return f"{host}:{free.getsockname()[1]}"
+
+
 def _wait_for(coordinator: str, timeout: float) -> None:
     """Until somebody answers at this address."""
     host, _, port = coordinator.rpartition(":")
