@@ -38,7 +38,7 @@ def hush_libraries() -> None:
 def trained_together() -> Iterator[None]:
     """Join the others; all trainings inside are made by all of them."""
     from pellucid.distributed import join
-    from pellucid.train.model import on_engine
+    from pellucid.train.engine_choice import on_engine
 
     join()
     with on_engine("jax", devices="all"):

@@ -10,7 +10,7 @@ from pathlib import Path
 def main(folder: Path) -> None:
     """Fit the estimator of a task together with the others; process 0 leaves it in the folder."""
     from pellucid.distributed import join
-    from pellucid.train.model import on_engine
+    from pellucid.train.engine_choice import on_engine
 
     estimator, (X, y, *weights), address, count, index = pickle.loads((folder / "task").read_bytes())
     join(address, count, index)

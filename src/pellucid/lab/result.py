@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pellucid.lab.experiment import LECTURES, Experiment, find
 from pellucid.lab.outcome import Outcome
-from pellucid.train.model import on_engine
+from pellucid.train.engine_choice import on_engine
 from pellucid.whole_files import write_atomically
 
 if TYPE_CHECKING:

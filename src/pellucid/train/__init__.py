@@ -14,6 +14,7 @@ from pellucid.train.callbacks.stopping import Plateau as Plateau
 from pellucid.train.callbacks.stopping import StopOnNaN as StopOnNaN
 from pellucid.train.cross_validation import Folds as Folds
 from pellucid.train.cross_validation import cross_validate as cross_validate
+from pellucid.train.engine_choice import on_engine as on_engine
 from pellucid.train.files.container import CheckpointError as CheckpointError
 from pellucid.train.files.models import load as load
 from pellucid.train.history import History as History
@@ -25,7 +26,6 @@ from pellucid.train.loop.run import Run as Run
 from pellucid.train.metrics import METRICS as METRICS
 from pellucid.train.metrics import Metric as Metric
 from pellucid.train.model import Model as Model
-from pellucid.train.model import on_engine as on_engine
 from pellucid.train.rate_finder import RateCurve as RateCurve
 from pellucid.train.rate_finder import find_rate as find_rate
 from pellucid.train.side_by_side import fit_many as fit_many

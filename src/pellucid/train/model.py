@@ -6,8 +6,6 @@ import copy
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +34,7 @@ from pellucid.optim import optimizer as find_optimizer
 from pellucid.train import model_views
 from pellucid.train.callbacks.callback import Callback
 from pellucid.train.callbacks.loggers import with_progress
+from pellucid.train.engine_choice import DEVICES, ENGINE
 from pellucid.train.files.runs import load_run
 from pellucid.train.history import History
 from pellucid.train.loop.loop import train
@@ -49,42 +48,8 @@ from pellucid.train.processes import Processes
 COMPILED = ("native", "jax")
 """Engines that predict by compiled code, too."""
 
-ENGINE: ContextVar[str | None] = ContextVar("pellucid_engine", default=None)
-"""The engine of all models that are made inside `on_engine`, whatever they ask for."""
-
 SEEN = 5_000
 """Rows, at most, that edges are learned from."""
-
-
-DEVICES: ContextVar[str | None] = ContextVar("pellucid_devices", default=None)
-"""The devices of all fits inside `on_engine`. There every process has all rows; its devices take a share of them."""
-
-
-@contextmanager
-def on_engine(engine: str | None, devices: str | None = None) -> Iterator[None]:
-    """All models that are made inside train and predict on this engine; None leaves it to them.
-
-    Parameters
-    ----------
-    engine : str | None
-        as in `Model`
-    devices : str | None
-        "all" as in `Model.fit`, but that every process is given all rows
-
-    Examples
-    --------
-    >>> from pellucid import nn
-    >>> with on_engine("numpy"):
-    ...     model = Model(nn.mlp((4,), 1), engine="native")
-    >>> model.engine
-    'numpy'
-    """
-    tokens = ENGINE.set(engine), DEVICES.set(devices)
-    try:
-        yield
-    finally:
-        ENGINE.reset(tokens[0])
-        DEVICES.reset(tokens[1])
 
 
 @dataclass(frozen=True)

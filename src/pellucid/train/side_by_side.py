@@ -17,9 +17,10 @@ from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.processors import default_threads
 from pellucid.errors import ShapeError
 from pellucid.train.callbacks.screens import bar
+from pellucid.train.engine_choice import DEVICES
 from pellucid.train.history import History
 from pellucid.train.loop.loop import HALT
-from pellucid.train.model import DEVICES, Model
+from pellucid.train.model import Model
 
 T = TypeVar("T")
 
