@@ -139,6 +139,7 @@ class ProductShare:
 
     product: Product
     row: int
+    depth: int  # where its part of the depth begins
     begin: int
     end: int
 
@@ -154,7 +155,8 @@ def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: in
     out, (left, right) = step.value, step.value.args
     *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
     depth = int(resolve(left.shape[-1], sizes))
-    first, last = share(rows, threads, thread)
+    shift = out.settings.get("shift")
+    first, last = share(rows, threads, (thread - (shift or 0)) % threads)
     begin, end = 0, int(np.prod(lead, dtype=np.int64)) if lead else 1
     if is_single(out):  # each thread has its own
         first, last = 0, rows
@@ -164,7 +166,9 @@ def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: in
         first, last = 0, rows
     turned = flipped(left), flipped(right)
     steps = (rows if turned[0] else depth), (depth if turned[1] else columns)
-    return ProductShare(Product(last - first, columns, depth, *turned, *steps, out.dtype.itemsize), first, begin, end)
+    lowest, highest = (0, depth) if shift is None else share(depth, threads, thread)
+    part = Product(last - first, columns, highest - lowest, *turned, *steps, out.dtype.itemsize)
+    return ProductShare(part, first, lowest, begin, end)
 
 
 def _room(program: Program, sizes: Mapping[str, int]) -> Room:
@@ -326,7 +330,9 @@ class Binding:
         """Where a thread's part of the left side, the right side, and its part of the result lie."""
         a, b, c = (self.memory.address(x, thread) for x in (*call.args, call.value))
         product, item = part.product, part.product.item
-        a += part.row * (1 if product.left_turned else product.depth) * item
+        across, along = (1, product.left_step) if product.left_turned else (product.left_step, 1)
+        a += (part.row * across + part.depth * along) * item
+        b += part.depth * (1 if product.right_turned else product.right_step) * item
         return a, b, c + part.row * product.columns * item
 
     def _product(self, step: Call, thread: int, table: ThreadTable) -> None:

@@ -92,7 +92,7 @@ class Function:
         """The program for these sizes."""
         threads = threads_for(self.graph, sizes, self.threads or default_threads())
         for program in self.programs:
-            if program.threads == threads and program.suits(sizes):
+            if program.is_for(sizes, threads):
                 return program
         self.programs.append(build(self.graph, sizes, threads))
         return self.programs[-1]

@@ -438,7 +438,8 @@ def _with_products(lowered: Lowered, instructions: list[Instruction]) -> list[In
             readers.setdefault(base(x).number, []).append(instruction)
     joined: set[int] = set()
     for call in reversed(instructions):  # of two products in one loop the last: nothing waits for the other
-        if isinstance(call, Call) and call.value.op == "matmul" and call.value.number not in outputs:
+        own = isinstance(call, Call) and not call.value.settings.get("shift")  # no part of it is another thread's
+        if own and call.value.op == "matmul" and call.value.number not in outputs:
             (reader, *others) = readers[call.value.number]
             if not others and isinstance(reader, Loop) and _takes_tiles(reader, call.value):
                 reader.product, reader.cut = call, 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid.engine.native import blas, cache
+from pellucid.engine.native.batch_products import Choice, divide
 from pellucid.engine.native.fuse import Instruction, Loop, base, fuse
 from pellucid.engine.native.loop_code import LoopKernel, kernel_of
 from pellucid.engine.native.lower import Lowered, lower
@@ -34,10 +35,17 @@ class Program:
     overwrites: dict[int, Value]  # value -> the array in whose place it is written
     updates: dict[int, int]  # output -> input, where it is written in place
     private: set[int]  # arrays of which each thread has its own
+    batch_products: list[Choice]
 
     def suits(self, sizes: Mapping[str, int]) -> bool:
         """Does it hold for these sizes?"""
         return all(bool(evaluate(question, sizes)) == answer for question, answer in self.lowered.guards)
+
+    def is_for(self, sizes: Mapping[str, int], threads: int) -> bool:
+        """Is it what would be built for these sizes?"""
+        return (
+            threads == self.threads and self.suits(sizes) and all(c.holds(sizes, threads) for c in self.batch_products)
+        )
 
     def __str__(self) -> str:
         from pellucid.engine.native.show import listing
@@ -73,6 +81,7 @@ def build(
     """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
     cache.target_processor()  # where nothing can be compiled, nothing is planned
     lowered = lower(graph, sizes, checked)
+    batch_products = divide(lowered, sizes, threads)
     # one thread waits for nobody, and runs a loop of its own somewhat faster
     instructions = fuse(lowered, with_products=threads > 1 and blas.library() is None)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
@@ -90,7 +99,7 @@ def build(
     private = {x.number for x in lowered.values if is_single(x)}
     if threads > 1:
         private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
-    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private)
+    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private, batch_products)
 
 
 def _in_place(

@@ -235,6 +235,8 @@ def _reads(step: Step) -> list[tuple[Value, Any]]:
             out.append((x, first if own else "all"))
         return out if step.product is None else [*_reads(step.product), *out]
     assert isinstance(step, Call)
+    if step.value.op == "matmul" and "shift" in step.value.settings:
+        return [(x, step.value.args[0].shape[-1]) for x in step.args]  # each thread's own rows of the batch
     if step.value.op == "matmul":
         rows = extent(step.value) if step.value.shape[0] != 1 else None
         left = step.value.args[0]
@@ -252,6 +254,8 @@ def _written_along(step: Step, x: Value) -> Any:
     if isinstance(step, Loop):
         return extent(x)
     assert isinstance(step, Call)
+    if step.value.settings.get("shift"):
+        return "for others"
     split = step.value.op == "in_range" or (step.value.op == "matmul" and step.value.shape[0] != 1)
     return extent(x) if split else "one thread"
 

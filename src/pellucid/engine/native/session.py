@@ -139,7 +139,7 @@ class Session:
         """One is kept for each graph, number of threads and answers of the sizes."""
         programs: list[Program] = self.graph.kept.setdefault(Session, [])
         for program in programs:
-            if program.threads == threads and program.suits(sizes):
+            if program.is_for(sizes, threads):
                 return program
         programs.append(build(self.graph, sizes, threads))
         return programs[-1]

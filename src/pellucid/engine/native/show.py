@@ -156,7 +156,8 @@ def _call_line(step: Call, names: Names) -> str:
     x = step.value
     if x.op == "matmul":
         left, right = (f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args)
-        return f"{names(x)} = {left} @ {right}   -> {_type(x)}"
+        rows = {0: ", rows of each thread", None: ""}.get(x.settings.get("shift"), ", rows of each thread for another")
+        return f"{names(x)} = {left} @ {right}{rows}   -> {_type(x)}"
     return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)})   -> {_type(x)}"
 
 
@@ -237,18 +238,19 @@ def _row(number: int, step: Step, names: Names, program: Program, sizes: Mapping
     what = _lines(step, names, program)[0].split("   ")[0]
     moved = sum(size_of(base(x).shape, sizes) * x.dtype.itemsize for x in [*step.reads, *step.writes])
     if isinstance(step, Call) and step.value.op == "matmul":
-        return Row(number, what, "product", _product_flops(step, sizes), moved)
+        return Row(number, what, "product", _product_flops(step, sizes, program.threads), moved)
     if isinstance(step, Loop):
         work = sum(size_of(_of(x), sizes) for x in step.body if x.op in ELEMENTWISE or x.op == "reduce")
         if step.product is not None:
-            work += _product_flops(step.product, sizes)
+            work += _product_flops(step.product, sizes, program.threads)
             moved -= size_of(step.product.value.shape, sizes) * step.product.value.dtype.itemsize  # it is not written
         return Row(number, what + " -> " + ", ".join(names(x) for x in step.roots), _key(step, program), work, moved)
     return Row(number, what, type(step).__name__.lower(), 0, 0 if isinstance(step, Barrier) else moved)
 
 
-def _product_flops(call: Call, sizes: Mapping[str, int]) -> int:
-    return 2 * int(resolve(call.value.args[0].shape[-1], sizes)) * size_of(call.value.shape, sizes)
+def _product_flops(call: Call, sizes: Mapping[str, int], threads: int) -> int:
+    parts = threads if "shift" in call.value.settings else 1
+    return 2 * int(resolve(call.value.args[0].shape[-1], sizes)) * size_of(call.value.shape, sizes) // parts
 
 
 def _of(x: Value) -> Any:

@@ -53,7 +53,7 @@ def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: i
     """The program of a step; one is kept for each graph, roles, number of threads and answers of the sizes."""
     programs: list[tuple[Roles, Program]] = graph.kept.setdefault(Program, [])
     for used, program in programs:
-        if used == roles and program.threads == threads and program.suits(sizes):
+        if used == roles and program.is_for(sizes, threads):
             return program
     programs.append((roles, build(graph, sizes, threads, roles.updates, roles.check, roles.checked)))
     return programs[-1][1]
