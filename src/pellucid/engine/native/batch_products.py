@@ -78,5 +78,5 @@ def _parts(x: Value, threads: int) -> list[Value]:
         total = sums[-1]
     for made in (*parts, *sums):
         made.scope = x.scope
-    x.op, x.args, x.settings = "add", (total, more[-1]), {}
+    x.op, x.args, x.settings = "add", (total, more[-1]), {"kept": True}
     return [*parts, *sums]

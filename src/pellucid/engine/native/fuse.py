@@ -157,7 +157,7 @@ def _first_kept(lowered: Lowered) -> set[int]:
             continue
         seen.add(x.number)
         if in_loop(x):
-            if x.op == "reduce" and not along_row(x):
+            if (x.op == "reduce" and not along_row(x)) or "kept" in x.settings:
                 kept.add(x.number)
             for a in x.args:
                 if a.op == "view":

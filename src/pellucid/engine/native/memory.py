@@ -46,7 +46,8 @@ def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], 
                 or not space
             ):
                 continue
-            for leaf in step.leaves:
+            # what another thread has made is best written over: the processor then has it alone, and so the other next
+            for leaf in sorted(step.leaves, key=lambda x: not x.settings.get("shift")):
                 source = base(leaf)
                 if (
                     source.number in made
