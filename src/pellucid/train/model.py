@@ -648,6 +648,10 @@ class Model:
         ready = type(X) is np.ndarray and X.dtype == self.dtype and X.shape[1:] == self.features and bool(self.params)
         if ready and 0 < len(X) <= chunks.CHUNK and all_finite(X):  # else looked at more closely below
             return self._outcome(self.params, self.state, X, what)
+        if ready and len(X) > chunks.CHUNK and self._compiled is not None:
+            predicted = self._compiled.of_many_rows(self, X, what)
+            if predicted is not None:
+                return predicted
         self._fitted()
         outcomes = []
         for part in chunks.input_chunks(X, self.dtype, sparse=self.net.takes_sparse):

@@ -56,6 +56,19 @@ class CompiledNetwork:
             session.refresh(arrays)
         return session
 
+    def of_many_rows(self, model: Model, X: Any, what: str) -> Any:
+        """What compiled code makes of any number of rows, which it takes block by block; None where that cannot be."""
+        from pellucid.engine.native.run import NotFinite
+        from pellucid.engine.native.session import Session
+
+        session = self.session(model, model.params, model.state, what)
+        if not isinstance(session, Session):
+            return None
+        try:
+            return session(X)
+        except NotFinite:  # who looks closely says where
+            return None
+
     def __reduce__(self) -> Any:
         """A copy of a model compiles anew."""
         return (CompiledNetwork, ())

@@ -55,9 +55,7 @@ def _sums_over_batch(x: Value) -> bool:
     if x.op != "matmul" or len(x.shape) != 2 or is_open(x.shape):
         return False
     (left, right), depth = x.args, x.args[0].shape[-1]
-    return (
-        is_open((depth,)) and flipped(left) and not flipped(right) and all(a.shape[0] == depth for a in operands(x))
-    )
+    return is_open((depth,)) and flipped(left) and not flipped(right) and all(a.shape[0] == depth for a in operands(x))
 
 
 def _by_depth(rows: Any, columns: Any, depth: Any, sizes: Mapping[str, int], threads: int) -> bool:

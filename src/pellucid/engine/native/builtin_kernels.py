@@ -15,8 +15,8 @@ from pellucid.engine.native.reductions import Accumulator
 from pellucid.engine.native.vectormath.operations import select
 from pellucid.engine.native.words import Words
 
-BAD_INDEX, BAD_LABEL = 2, 3
-"""What a program returns that met an index or a label out of range."""
+BAD_INDEX, BAD_LABEL, NOT_FINITE = 2, 3, 4
+"""What a program returns that met an index or a label out of range, or an input that is no finite number."""
 
 
 def builtin(key: str, body: Callable[[Code], Lanes | int | None]) -> Kernel:
@@ -71,6 +71,28 @@ def _append(code: Code) -> None:
 
 
 APPEND = builtin("append", _append)
+
+FINITE_WORDS = Words("count values")
+
+
+@functools.cache
+def check_finite(dtype: str) -> Kernel:
+    """NOT_FINITE if a number is NaN or infinite."""
+
+    def body(code: Code) -> Lanes:
+        w = FINITE_WORDS.read(code)
+        values, lanes = code.array(w.values, dtype), code.processor.lanes(np.dtype(dtype).itemsize)
+        beyond = Accumulator(code, "any", np.dtype(bool), lanes)
+
+        def look(i: Lanes, lanes: int, mask: Lanes | None) -> None:
+            beyond.add(~(abs(values.load(i, lanes, mask)) < float("inf")), lanes, mask)
+
+        code.span(0, w.count, lanes, look, masked=False)
+        status = select(beyond.total(), code.constant(NOT_FINITE), code.constant(0))
+        return status.astype(np.int32)  # type: ignore[no-any-return]
+
+    return builtin(f"check_finite {dtype}", body)
+
 
 COMBINE_WORDS = Words("count parts source between target")
 """Parts of a reduction lie `between` bytes apart."""

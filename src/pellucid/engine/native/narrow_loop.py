@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from pellucid.engine.native import reductions
 from pellucid.engine.native.fuse import along_row
-from pellucid.engine.native.llvm.code import Array, Lanes
+from pellucid.engine.native.llvm.code import INT32, Array, Lanes
+from pellucid.engine.native.llvm.packing import turned
 from pellucid.engine.native.loop_plan import BLOCK, Pass, Position, Scratch
 from pellucid.engine.native.reductions import Accumulator
 from pellucid.engine.native.values import Value
@@ -62,7 +63,10 @@ class Block:
 
     def _turn(self, whole: Array, slab: Array, back: bool) -> None:
         """From the whole array into working space, on its side, or back."""
-        columns = self.loop.words.columns
+        columns, item = self.loop.words.columns, whole.dtype.itemsize
+        if self.loop.masked and item >= 4:
+            self._turn_squares(whole, slab, back, self.code.processor.lanes(item))
+            return
         with self.code.loop(0, self.rows) as i:
             base = (self.start + i) * columns
             with self.code.loop(0, columns) as j:
@@ -71,6 +75,24 @@ class Block:
                     whole.store(there, slab.load(here))
                 else:
                     slab.store(here, whole.load(there))
+
+    def _turn_squares(self, whole: Array, slab: Array, back: bool, lanes: int) -> None:
+        """... as many rows and columns at a time as a vector has lanes."""
+        code, columns = self.code, self.loop.words.columns
+        with code.loop(0, self.rows, lanes) as i, code.loop(0, columns, lanes) as j:
+            wide = (columns - j).astype(INT32)
+            last = self.rows - 1
+            if back:
+                lines = turned(code, [slab.load((j + c) * BLOCK + i, lanes) for c in range(lanes)])
+                for r, line in enumerate(lines):
+                    inside = code.positions(lanes, INT32) < (i + r <= last).select(wide, 0)
+                    whole.store((self.start + i + r) * columns + j, line, inside)
+            else:
+                inside = code.positions(lanes, INT32) < wide
+                rows = [(i + r < last).select(i + r, last) for r in range(lanes)]  # the last one again and again
+                lines = [whole.load((self.start + row) * columns + j, lanes, inside) for row in rows]
+                for c, line in enumerate(turned(code, lines)):
+                    slab.store((j + c) * BLOCK + i, line)
 
     def _over_rows(self, body: Callable[[Lanes, int, Lanes | None], None]) -> None:
         if self.loop.masked:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pellucid.engine.native import cache
 from pellucid.engine.native.binding import Binding
-from pellucid.engine.native.builtin_kernels import APPEND, COPY_WORDS
+from pellucid.engine.native.builtin_kernels import APPEND, COPY_WORDS, FINITE_WORDS, check_finite
 from pellucid.engine.native.run_loop import Job
 
 BLOCK = 256
@@ -24,9 +24,11 @@ class Lane:
 
     def __init__(self, binding: Binding, X: Any, Y: Any) -> None:
         self.binding, self.X, self.Y = binding, X, Y
-        (append,) = cache.addresses([APPEND])
+        finite, append = cache.addresses([check_finite(X.dtype.name), APPEND])
+        self.looking = np.array(FINITE_WORDS(count=X.size, values=X.ctypes.data), np.int64)
         self.copying = np.array(COPY_WORDS(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
-        self.entries = np.concatenate([binding.entries[0], [[append, self.copying.ctypes.data]]])
+        first, last = [[finite, self.looking.ctypes.data]], [[append, self.copying.ctypes.data]]
+        self.entries = np.concatenate([first, binding.entries[0], last])
         self.gathers = np.zeros(3, np.int64)
 
     def job(self, X: Any, Y: Any, order: Any, first: int, last: int) -> Job:

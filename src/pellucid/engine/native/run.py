@@ -34,8 +34,14 @@ def check_status(status: int, name: str) -> None:
     """An error for a run that met an index or a label out of range: what it wrote is not a result."""
     if status == builtin_kernels.BAD_LABEL:
         raise ShapeError(f"{name}: labels must lie in 0 ... classes - 1")
+    if status == builtin_kernels.NOT_FINITE:
+        raise NotFinite(f"{name}: an input is NaN or infinite")
     if status == builtin_kernels.BAD_INDEX:
         raise IndexRangeError(f"{name}: an index array holds a number that is out of range")
+
+
+class NotFinite(ValueError):
+    """An input of a program that looks for such is NaN or infinite."""
 
 
 class Crew:
@@ -47,7 +53,7 @@ class Crew:
         self.pid = os.getpid()
 
     def run(self, jobs: Sequence[Job]) -> int:
-        """Execute one job on each thread; the status of thread 0."""
+        """Execute one job on each thread; 0 if all is well."""
         run = runner()
         while len(self.queues) < len(jobs) - 1:
             queue: SimpleQueue[Any] = SimpleQueue()
@@ -56,9 +62,7 @@ class Crew:
         for queue, job in zip(self.queues, jobs[1:], strict=False):
             queue.put(job.address)
         status = int(run(jobs[0].address))
-        for _ in jobs[1:]:
-            self.done.get()
-        return status
+        return max(status, *(self.done.get() for _ in jobs[1:]))
 
     def _work(self, queue: Any, run: Any) -> None:
         while True:
@@ -69,7 +73,7 @@ _free: list[Crew] = []  # those without work: as many as ever worked at the same
 
 
 def run_together(jobs: Sequence[Job]) -> int:
-    """Execute one job on each thread; the status of the first. Ctrl-C is heard when all have finished."""
+    """Execute one job on each thread; 0 if all is well. Ctrl-C is heard when all have finished."""
     if len(jobs) == 1:
         return int(runner()(jobs[0].address))
     with uninterrupted():

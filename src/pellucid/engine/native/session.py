@@ -13,6 +13,7 @@ from pellucid.engine.native import blas
 from pellucid.engine.native.announcement import silent
 from pellucid.engine.native.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.binding import Binding, Memory, share
+from pellucid.engine.native.builtin_kernels import NOT_FINITE
 from pellucid.engine.native.fuse import base
 from pellucid.engine.native.lower import CannotCompile
 from pellucid.engine.native.program import Program, build
@@ -88,7 +89,7 @@ class Session:
         return bound.Y
 
     def _by_blocks(self, X: Any) -> Any:
-        """Whole blocks of rows, divided among threads, then the rest."""
+        """Whole blocks of rows, divided among threads, then the rest. NotFinite if one holds NaN or infinity."""
         count, rest = divmod(len(X), BLOCK)
         threads = min(threads_for(self.graph, {"n": len(X)}, self.available), count)
         while len(self.lanes) < threads:
@@ -101,6 +102,7 @@ class Session:
         jobs = [lane.job(X, Y, self.order, *part) for lane, part in zip(self.lanes, parts, strict=False)]
         check_status(execute(jobs), self.graph.name)
         if rest:
+            check_status(0 if np.isfinite(X[-rest:]).all() else NOT_FINITE, self.graph.name)
             Y[-rest:] = self._whole(X[-rest:])
         return Y
 
