@@ -438,8 +438,9 @@ def _with_products(lowered: Lowered, instructions: list[Instruction]) -> list[In
             readers.setdefault(base(x).number, []).append(instruction)
     joined: set[int] = set()
     for call in reversed(instructions):  # of two products in one loop the last: nothing waits for the other
-        own = isinstance(call, Call) and not call.value.settings.get("shift")  # no part of it is another thread's
-        if own and call.value.op == "matmul" and call.value.number not in outputs:
+        if not isinstance(call, Call) or call.value.op != "matmul" or call.value.number in outputs:
+            continue
+        if not call.value.settings.get("shift"):  # rows of its own thread
             (reader, *others) = readers[call.value.number]
             if not others and isinstance(reader, Loop) and _takes_tiles(reader, call.value):
                 reader.product, reader.cut = call, 1
