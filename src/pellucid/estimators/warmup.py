@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 
 from pellucid import estimators
 from pellucid.data.types import Array
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 from pellucid.estimators.column_list import columns_of, example_arrays, rows_of
 from pellucid.train import Model
 

@@ -21,7 +21,7 @@ from pellucid.data.rows import Rows, rows_of, warn_if_one_class
 from pellucid.data.sparse import is_sparse
 from pellucid.data.streams import Stream
 from pellucid.engine.compile import ENGINES
-from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.runtime.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss

@@ -13,7 +13,7 @@ import numpy as np
 from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.rows import Rows
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
@@ -26,7 +26,7 @@ from pellucid.train.shared_graphs import shared_graph
 
 if TYPE_CHECKING:
     from pellucid.engine.jax.session import Session as JaxSession
-    from pellucid.engine.native.session import Session
+    from pellucid.engine.native.runtime.session import Session
     from pellucid.train.model import Model
 
 
@@ -58,8 +58,8 @@ class CompiledNetwork:
 
     def of_many_rows(self, model: Model, X: Any, what: str) -> Any:
         """What compiled code makes of any number of rows, which it takes block by block; None where that cannot be."""
-        from pellucid.engine.native.run import NotFinite
-        from pellucid.engine.native.session import Session
+        from pellucid.engine.native.runtime.run import NotFinite
+        from pellucid.engine.native.runtime.session import Session
 
         session = self.session(model, model.params, model.state, what)
         if not isinstance(session, Session):
@@ -74,8 +74,8 @@ class CompiledNetwork:
         return (CompiledNetwork, ())
 
     def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | JaxSession | None:
-        from pellucid.engine.native.fallback import tell
-        from pellucid.engine.native.lower import CannotCompile
+        from pellucid.engine.native.passes.lower import CannotCompile
+        from pellucid.engine.native.runtime.fallback import tell
 
         try:
             fixed = [np.asarray(a) for a in flatten((params, state))[0]]
@@ -88,7 +88,7 @@ class CompiledNetwork:
 
 
 def _native(graph: Graph, fixed: list[Any], threads: int | None) -> Session:
-    from pellucid.engine.native.session import Session
+    from pellucid.engine.native.runtime.session import Session
 
     return Session(graph, fixed, chunks.CHUNK, threads or default_threads())
 
@@ -96,7 +96,7 @@ def _native(graph: Graph, fixed: list[Any], threads: int | None) -> Session:
 def _on_jax(graph: Graph, fixed: list[Any]) -> JaxSession:
     """Where JAX is not installed, a model that was trained with it still predicts."""
     from pellucid.engine.jax.library import require_jax
-    from pellucid.engine.native.lower import EngineUnavailable
+    from pellucid.engine.native.passes.lower import EngineUnavailable
 
     try:
         require_jax()
@@ -109,7 +109,7 @@ def _on_jax(graph: Graph, fixed: list[Any]) -> JaxSession:
 
 def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
     """(parameters, statistics, X) -> scores, or what the link makes of them; the number of rows is open."""
-    from pellucid.engine.native.lower import CannotCompile
+    from pellucid.engine.native.passes.lower import CannotCompile
 
     linked = what == "prediction"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.engine.native import blas
-from pellucid.engine.native.call import Bound, Function
-from pellucid.engine.native.program import build
+from pellucid.engine.native.runtime import blas
+from pellucid.engine.native.runtime.call import Bound, Function
+from pellucid.engine.native.runtime.program import build
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.record import record
 

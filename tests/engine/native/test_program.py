@@ -10,11 +10,11 @@ import pytest
 
 import pellucid as pel
 from pellucid import Model, nn, optim
-from pellucid.engine.native.binding import Memory, _alias_lifetimes
-from pellucid.engine.native.fuse import Call, Loop, base
-from pellucid.engine.native.memory import _lifetimes
-from pellucid.engine.native.program import build
-from pellucid.engine.native.schedule import Barrier
+from pellucid.engine.native.passes.instructions import Call, Loop, base
+from pellucid.engine.native.passes.memory import _lifetimes
+from pellucid.engine.native.passes.schedule import Barrier
+from pellucid.engine.native.runtime.binding import Memory, _alias_lifetimes
+from pellucid.engine.native.runtime.program import build
 
 rng = np.random.default_rng(0)
 

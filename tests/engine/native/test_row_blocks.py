@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import pellucid as pel
-from pellucid.engine.native.row_blocks import BLOCK
-from pellucid.engine.native.run import NotFinite
-from pellucid.engine.native.session import BLOCKS, Session
+from pellucid.engine.native.runtime.row_blocks import BLOCK
+from pellucid.engine.native.runtime.run import NotFinite
+from pellucid.engine.native.runtime.session import BLOCKS, Session
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.record import record
 

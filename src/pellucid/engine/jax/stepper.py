@@ -18,7 +18,7 @@ from pellucid.engine.jax.evaluate import evaluate
 from pellucid.engine.jax.library import exact
 from pellucid.engine.jax.placement import Placement
 from pellucid.engine.jax.processes import together
-from pellucid.engine.native.stepper import Roles
+from pellucid.engine.native.runtime.stepper import Roles
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pellucid.data.samples import Samples
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.fitted import Fitted, begin
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.common_epoch import Trial, candidates_for

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid import nn, optim
 from pellucid.engine.compile import ENGINES
-from pellucid.engine.native.processors import usable
+from pellucid.engine.native.runtime.processors import usable
 from pellucid.errors import PellucidError
 from pellucid.graph.core.spec import Spec
 from pellucid.train.files.container import (

@@ -11,8 +11,8 @@ from pellucid.data.shared_rows import SharedRows
 from pellucid.data.streams import Stream
 from pellucid.engine.jax.placement import Placement, Spread
 from pellucid.engine.jax.stepper import JaxStepper
-from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.work import compiled_seconds
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime.work import compiled_seconds
 from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
 from pellucid.train.loop.stream_steps import StreamedSteps
 
