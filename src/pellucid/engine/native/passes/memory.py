@@ -68,9 +68,13 @@ def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], 
 def plan(
     steps: Sequence[Step], sizes_of: Mapping[int, int], private: set[int], threads: int, to_the_end: set[int]
 ) -> tuple[dict[int, Place], int]:
-    """A place for each array in `sizes_of` (bytes), and the size of the arena."""
+    """A place for each array in `sizes_of` (bytes), and the size of the arena.
+
+    What is read after the last step (`to_the_end`) shares its place with nothing: another thread may then be in the next
+    run already.
+    """
     life = _lifetimes(steps, sizes_of, threads)
-    life |= {number: (life[number][0], len(steps)) for number in to_the_end if number in life}
+    life |= {number: (0, len(steps)) for number in to_the_end if number in life}
     places: dict[int, Place] = {}
     order = sorted(sizes_of, key=lambda n: (-sizes_of[n], life[n][0]))  # large ones first
     for number in order:
