@@ -70,8 +70,8 @@ def plan(
 ) -> tuple[dict[int, Place], int]:
     """A place for each array in `sizes_of` (bytes), and the size of the arena.
 
-    What is read after the last step (`to_the_end`) shares its place with nothing: another thread may then be in the next
-    run already.
+    What is read after the last step (`to_the_end`) shares its place with nothing: another thread may be in the next run
+    already.
     """
     life = _lifetimes(steps, sizes_of, threads)
     life |= {number: (0, len(steps)) for number in to_the_end if number in life}
