@@ -85,9 +85,8 @@ def build(
     lowered = lower(graph, sizes, checked)
     batch_products = divide(lowered, sizes, threads)
     instructions = fuse(lowered)
-    if (
-        threads > 1 and blas.library() is None
-    ):  # one thread waits for nobody, and runs a loop of its own somewhat faster
+    alone = threads == 1  # waits for nobody, and runs a loop of its own somewhat faster
+    if not alone and blas.library() is None:
         instructions = with_products(lowered, instructions)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
     in_place = _in_place(lowered, instructions, updates or {}, finite)
