@@ -31,8 +31,9 @@ class Lane:
         self.entries = np.concatenate([first, binding.entries[0], last])
         self.gathers = np.zeros(3, np.int64)
 
-    def job(self, X: Any, Y: Any, order: Any, first: int, last: int) -> Job:
-        """Blocks first ... last - 1 of the rows of X; their results go into Y."""
+    def job(self, X: Any, Y: Any, order: Any, first: int, last: int, look: bool) -> Job:
+        """Blocks first ... last - 1 of the rows of X; their results go into Y. `look`: for what is not finite."""
+        entries = self.entries if look else self.entries[1:]
         self.gathers[:] = X.ctypes.data, self.X.ctypes.data, X.nbytes // len(X)
         self.copying[COPY_WORDS.names.index("target")] = Y.ctypes.data + first * self.Y.nbytes
         return Job(
@@ -41,8 +42,8 @@ class Lane:
             batch=BLOCK,
             per_epoch=1 << 40,
             short=-1,
-            entries=self.entries.ctypes.data,
-            entry_count=len(self.entries),
+            entries=entries.ctypes.data,
+            entry_count=len(entries),
             last_row=BLOCK,
             order=order.ctypes.data,
             gathers=self.gathers.ctypes.data,

@@ -80,6 +80,11 @@ class Session:
         with self.lock:
             return self._by_blocks(X) if len(X) >= BLOCKS * BLOCK else self._whole(X).copy()
 
+    def looked_at(self, X: Any) -> Any:
+        """The result for many rows; NotFinite if one holds NaN or infinity."""
+        with self.lock:
+            return self._by_blocks(X, look=True)
+
     def _whole(self, X: Any) -> Any:
         """All rows at once. The result is overwritten by the next call."""
         bound = self.bound.get(len(X)) or self.bind(len(X))
@@ -88,8 +93,8 @@ class Session:
         check_status(status, self.graph.name)
         return bound.Y
 
-    def _by_blocks(self, X: Any) -> Any:
-        """Whole blocks of rows, divided among threads, then the rest. NotFinite if one holds NaN or infinity."""
+    def _by_blocks(self, X: Any, look: bool = False) -> Any:
+        """Whole blocks of rows, divided among threads, then the rest."""
         count, rest = divmod(len(X), BLOCK)
         threads = min(threads_for(self.graph, {"n": len(X)}, self.available), count)
         while len(self.lanes) < threads:
@@ -99,10 +104,10 @@ class Session:
         X = as_read(X, self.lanes[0].X.dtype)
         Y = np.empty((len(X), *self.lanes[0].Y.shape[1:]), self.lanes[0].Y.dtype)
         parts = [share(count, threads, thread) for thread in range(threads)]
-        jobs = [lane.job(X, Y, self.order, *part) for lane, part in zip(self.lanes, parts, strict=False)]
+        jobs = [lane.job(X, Y, self.order, *part, look) for lane, part in zip(self.lanes, parts, strict=False)]
         check_status(execute(jobs), self.graph.name)
         if rest:
-            check_status(0 if np.isfinite(X[-rest:]).all() else NOT_FINITE, self.graph.name)
+            check_status(NOT_FINITE if look and not np.isfinite(X[-rest:]).all() else 0, self.graph.name)
             Y[-rest:] = self._whole(X[-rest:])
         return Y
 

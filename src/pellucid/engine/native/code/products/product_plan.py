@@ -1,8 +1,8 @@
 """How a product is made, from its sizes alone: which side vectors go along, what is copied or turned before it is read.
 
 All ways but the narrow one give the same bits: every element is one sum over the depth in its order. The narrow one is
-chosen by columns and depth, which no thread divides. So a row's result depends neither on the number of threads nor on
-the rows beside it.
+chosen by columns and depth, not by rows. So a row's result does not depend on the rows beside it, nor on the number of
+threads that divide them.
 """
 
 from __future__ import annotations
