@@ -1,4 +1,4 @@
-"""The matrix products of a training step alone, split over threads as in our engine; no thread waits for another.
+"""The matrix products of a training step alone, their rows split over threads; no thread waits for another.
 
 What a step cannot do without: for each layer the forward product X W and the weights' gradient X' G, and for all
 layers but the first the rows' gradient G W'. Buffers are allocated once; nothing else is done.

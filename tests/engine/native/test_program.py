@@ -80,14 +80,13 @@ def test_a_loop_writes_over_the_product_behind_which_it_stands():
 def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
     program = step(threads=threads, norm="batch", dropout=0.2, activation="gelu")
     memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
-    life = _lifetimes(_alias_lifetimes(program), dict.fromkeys({n for n, _ in memory.offsets if n >= 0}), threads)
+    life = _lifetimes(_alias_lifetimes(program), dict.fromkeys({n for n, _ in memory.offsets}), threads)
     values = {x.number: x for x in program.lowered.values}
     spans = []
     for (number, thread), offset in memory.offsets.items():
-        if number >= 0:
-            size = int(np.prod([s if isinstance(s, int) else s.resolve({"n": 40}) for s in values[number].shape]))
-            spans.append((number, thread, offset, offset + size * values[number].dtype.itemsize))
-            assert offset % 64 == 0
+        size = size_of(values[number].shape, {"n": 40}) * values[number].dtype.itemsize
+        spans.append((number, thread, offset, offset + size))
+        assert offset % 64 == 0
     for a in spans:
         for b in spans:
             together = life[a[0]][0] <= life[b[0]][1] and life[b[0]][0] <= life[a[0]][1]
