@@ -22,6 +22,12 @@ from pellucid.markup import listed
 if TYPE_CHECKING:
     import polars as pl
 
+LARGE = 1 << 24
+"""Bytes from which a table of text takes some time to read."""
+
+START = 1 << 20
+"""Bytes whose rows are its first."""
+
 FIRST = 1000
 """Rows by which it is told that texts are no numbers."""
 
@@ -179,6 +185,29 @@ def read_tables(names: Names) -> pl.DataFrame:
         raise TableFileError(f"{files[0]} and {len(files) - 1} more do not go together: {first_line(error)}") from None
 
 
+@dataclass(frozen=True, eq=False)
+class FirstRows:
+    """The first rows of files, and how many rows all of them have, about."""
+
+    frame: pl.DataFrame
+    rows: int
+
+
+def first_rows(files: Sequence[Path]) -> FirstRows | None:
+    """The first rows of files that take some time to read; None of others, and of those that are read as a whole.
+
+    files: as `table_files` names them
+    """
+    first, size = files[0], sum(file.stat().st_size for file in files)
+    if form_of(first).name != "CSV" or first.suffix.lower() in PACKINGS or size < LARGE:
+        return None
+    with open(first, "rb") as file:
+        start = file.read(START)
+    start = start[: start.rfind(b"\n") + 1]
+    frame = _checked(form_of(first).read(io.BytesIO(start), str(first)), first)
+    return FirstRows(frame, int(frame.height * size / len(start)))
+
+
 def read_table_file(path: str | os.PathLike[str]) -> pl.DataFrame:
     """The rows of one file, with columns of kinds that can be learned from; see `read_tables`."""
     import polars as pl
@@ -241,14 +270,14 @@ def _checked(frame: pl.DataFrame, file: Path) -> pl.DataFrame:
 def infinite_cell(frame: pl.DataFrame) -> tuple[str, int] | None:
     """The column and the row (from 0) of the first infinite number, also one that is spelled as text."""
     import polars as pl
+    import polars.selectors as cs
 
+    floats = frame.select(cs.float().is_infinite().any())
     for name, dtype in frame.schema.items():
         column = frame[name]
-        if dtype.is_float():
+        if name in floats.columns and floats[name].item():
             infinite = column.is_infinite()
-        elif dtype == pl.String:
-            if not _spells_numbers(column.head(FIRST)) or not _spells_numbers(column):
-                continue
+        elif dtype == pl.String and _spells_numbers(column.head(FIRST)) and _spells_numbers(column):
             infinite = _spelled_infinite(column)
         else:
             continue
