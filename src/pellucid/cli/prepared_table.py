@@ -97,7 +97,7 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
     if is_streamed(files, settings.stream):
         some = looked_at(settings, files)
         return _prepared(settings, files, some.frame, some)
-    return _prepared(settings, files, read_tables(files))
+    return _prepared(settings, files, read_tables(files, settings.drop or ()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -208,6 +208,7 @@ def write_report(
             title=f"{', '.join(table.target.names)}: {folder.path.name}",
             code=code,
             seed=settings.seed,
+            totals=(table.training_rows, len(table.testing)),
         )
     return path
 

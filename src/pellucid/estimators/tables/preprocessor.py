@@ -39,7 +39,7 @@ from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
 
-PART = 4104
+PART = 8200
 """Rows that are transformed at a time: they fit into a core's cache, and are no power of two, by which columns would
 lie in the same few lines of it."""
 
