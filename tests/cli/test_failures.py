@@ -97,6 +97,7 @@ def test_a_missing_file(here, refused):
 )
 def test_options(words, said, houses, here, refused):
     assert said in refused("train", houses, *words)
+    assert not (here / "runs").exists()
 
 
 def test_a_config_that_is_none(here, refused):

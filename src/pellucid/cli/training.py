@@ -26,7 +26,7 @@ from pellucid.cli.run_folder import RunFolder, fingerprint_of
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
 from pellucid.cli.unfitted_estimator import unfitted
-from pellucid.errors import CheckpointError, ColumnWarning
+from pellucid.errors import CheckpointError, ColumnWarning, PellucidError
 from pellucid.markup import plural
 
 REPORTED = 5000
@@ -44,8 +44,8 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         fingerprint = fingerprint_of(table.files)
     if resumed is not None and resumed.state().get("data") != fingerprint:
         raise Failure(f"the data of {resumed.path} have changed since it began: train anew, without --resume")
-    folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
     estimator = unfitted(settings, table.target)
+    folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
     say_table(screen, table, settings)
     try:
         if resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE):
@@ -66,6 +66,10 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         if settings.report:
             with _status(screen, "writing the report"):
                 write_report(estimator, table, settings, folder)
+    except (PellucidError, ValueError, TypeError):
+        if resumed is None:  # a setting that nobody knows: there is nothing to go on with
+            folder.give_up()
+        raise
     except KeyboardInterrupt:
         there = "the best model so far is in" if folder[run_folder.MODEL].exists() else "there is no model yet in"
         words = f"{there} {folder.path}; pellucid train --resume {folder.path} completes it"
