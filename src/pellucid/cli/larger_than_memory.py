@@ -36,10 +36,11 @@ LOOKED_AT = 50_000
 
 @dataclass(frozen=True, eq=False)
 class StreamedRows:
-    """Rows to train on that are not in memory: the data set, and how many."""
+    """Rows to train on that are not in memory: the data set, how many, and which column says what goes together."""
 
     data: Dataset
     rows: int
+    fit_parameters: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +81,14 @@ def available_memory() -> float:
 
 
 def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
-    """Split a table by a hash of its rows' places, and read some of those that train, and those that test."""
+    """Split a table, and read some of the rows that train, and those that test.
+
+    Rows are drawn by a hash of their places; or as `--split` says, whole groups, or the latest.
+    """
     from pellucid.data.dataset_stream import HELD, checking_part
     from pellucid.data.door import dataset
     from pellucid.data.parts import joined_parts
 
-    if settings.column_of_split[1] is not None:
-        raise Failure(
-            f"--split {settings.split}: rows of a streamed table are drawn by a hash, neither by time nor by group: "
-            "leave --split out, or say --no-stream if the table fits into memory"
-        )
     if settings.folds is not None and settings.folds > 1:
         raise Failure(
             f"--folds {settings.folds}: of a streamed table there is one network of each kind: leave --folds out, or "
@@ -99,9 +98,12 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
     targets = tuple(known(dict.fromkeys(settings.target or ()), table.columns, "--target"))
     data = dataset(list(map(str, files)), target=targets).counted()
     rows = data.rows or 0
+    kind, column = settings.column_of_split
+    apart = {} if column is None else {"groups" if kind == "group" else "time": column}
+    known(apart.values(), table.columns, f"--split {kind}:")
     # seeds of their own: a share of a share by the same hash would be all rows, or none
     test_seed, sample_seed = np.random.RandomState([settings.seed, 1]).randint(1, 2**31 - 1, size=2).tolist()
-    training, testing = data.split(min(settings.test, HELD / max(rows, 1)), seed=test_seed)
+    training, testing = data.split(min(settings.test, HELD / max(rows, 1)), seed=test_seed, **apart)
     trained = training.counted().rows or 0
     some = training if trained <= LOOKED_AT else training.split(LOOKED_AT / trained, seed=sample_seed)[1]
     parts = [_frame(joined_parts(list(some.parts())), targets), _frame(checking_part(testing), targets)]
@@ -112,7 +114,7 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
         pl.concat(parts, how="vertical_relaxed", rechunk=True),
         numbers[: parts[0].height],
         numbers[parts[0].height :],
-        StreamedRows(training, trained),
+        StreamedRows(training, trained, apart),
     )
 
 

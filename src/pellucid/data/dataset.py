@@ -15,10 +15,11 @@ import numpy as np
 
 from pellucid.amounts import check_number, check_whole
 from pellucid.data.background import ahead
+from pellucid.data.dependent_shares import split_by_group, split_by_time
 from pellucid.data.parts import Columns, Part, joined_parts
 from pellucid.data.pools import Cursor, Encoder, Pool, chosen_parts, pooled, shuffled, taken_in_turn
 from pellucid.data.samples import Samples
-from pellucid.data.shares import Share, count_chosen
+from pellucid.data.shares import Share, SomeRows, count_chosen
 from pellucid.data.sources import Block, Source
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
@@ -45,8 +46,8 @@ class Dataset:
         where rows come from
     read : Columns
         names of features, target and weight
-    shares : tuple[Share, ...]
-        parts of the rows, by a hash of their numbers; () is all rows
+    shares : tuple[SomeRows, ...]
+        parts of the rows, by a hash of their numbers, or by a bit of each; () is all rows
     counted_rows : int | None
         how many rows there are, where it has been counted
     buffer : int | None
@@ -57,7 +58,7 @@ class Dataset:
 
     source: Source
     read: Columns
-    shares: tuple[Share, ...] = ()
+    shares: tuple[SomeRows, ...] = ()
     counted_rows: int | None = None
     buffer: int | None = None
     encode: Encoder | None = field(default=None, repr=False)
@@ -147,26 +148,60 @@ class Dataset:
         """
         return replace(self, read=Columns(self.read.features), encode=None)
 
-    def split(self, share: float, *, seed: int = 0) -> tuple[Dataset, Dataset]:
-        """Two parts of the rows, by a hash of the place of each: rows to train on, and a share of them held out.
+    def split(
+        self, share: float, *, seed: int = 0, groups: str | None = None, time: str | None = None
+    ) -> tuple[Dataset, Dataset]:
+        """Two parts of the rows: rows to train on, and a share of them held out, by a hash of the place of each.
+
+        Whole groups, or the latest rows, are told by two passes over their column; a bit is kept of each row. The cut
+        in time is found from 131,072 rows, so that the share is off by 0.74 % of the rows at most, but for one chance
+        in a million; of fewer rows it is the nearest that can be.
 
         Parameters
         ----------
         share : float
-            of the rows in the second part
+            of the rows in the second part, about
         seed : int
             of the hash
+        groups : str | None
+            a column of names: rows of one group are in the same part
+        time : str | None
+            a column of numbers, dates or ISO texts: the second part has the latest rows; those of one time stay
+            together
 
         Returns
         -------
         tuple of Datasets
             without rows in common
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pellucid.data import dataset
+        >>> table = pd.DataFrame({"day": [3, 1, 2, 3], "x": range(4), "y": range(4)})
+        >>> [part.gather().target.tolist() for part in dataset(table, target="y").split(0.5, time="day")]
+        [[1, 2], [0, 3]]
         """
         check_number("a share in (0, 1)", 0, 1, above=True, share=share)
         check_whole(0, seed=seed)
-        parts = Share(seed, share, 1.0), Share(seed, 0.0, share)
+        if groups is not None and time is not None:
+            raise ValueError("a data set is split by groups or by time, got both: take one of them")
+        parts: tuple[SomeRows, SomeRows]
+        if groups is not None:
+            parts = split_by_group(self._with_column("groups", groups), groups, share, seed)
+        elif time is not None:
+            parts = split_by_time(self._with_column("time", time), time, share)
+        else:
+            parts = Share(seed, share, 1.0), Share(seed, 0.0, share)
         first, second = (replace(self, shares=(*self.shares, part), counted_rows=None) for part in parts)
         return first, second
+
+    def _with_column(self, what: str, name: str) -> Dataset:
+        """Itself, if its source has the column."""
+        if name in self.source.names:
+            return self
+        listed = ", ".join(map(repr, self.source.names[:LISTED]))
+        raise ShapeError(f"{what}={name!r} names a column that is not there: the columns are {listed}")
 
     def encoded(self, encode: Encoder) -> Dataset:
         """The same rows, made floats by a function of a part.

@@ -92,10 +92,30 @@ def first_samples(data: Dataset, dtype: Any) -> Samples:
     return data.encoder(dtype)(data.some(SEEN))
 
 
-def held_out(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Rows to train on, and a share of the others that fits into memory: at most HELD rows."""
+def held_out(
+    data: Dataset, share: float, seed: int, *, groups: str | None = None, time: str | None = None
+) -> tuple[Dataset, Dataset]:
+    """Rows to train on, and a share of the others that fits into memory: about HELD rows at most.
+
+    groups, time: columns, see `Dataset.split`
+    """
     rows = data.counted().rows or 1
-    return data.split(min(share, HELD / rows), seed=seed)
+    return data.split(min(share, HELD / rows), seed=seed, groups=groups, time=time)
+
+
+def named_column(what: str, column: Any) -> str | None:
+    """`groups` or `time` of a data set: the name of a column, or None."""
+    if column is None or isinstance(column, str):
+        return column
+    raise TypeError(
+        f"{what} of a Dataset is the name of a column of its source, got a {type(column).__name__}: rows that are not "
+        "in memory have no array beside them"
+    )
+
+
+def without_groups(data: Dataset, groups: str | None) -> Dataset:
+    """The same without the column of groups among its features."""
+    return data if groups is None else data.select([name for name in data.columns if name != groups])
 
 
 def checking_part(data: Dataset) -> Part:

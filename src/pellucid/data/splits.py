@@ -45,15 +45,22 @@ def by_fraction(rows: Any, fraction: float, strata: Any, seed: Any) -> tuple[Any
     return train, held
 
 
-def by_fraction_of_classes(codes: Array, fraction: float, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """The same; every class gives its share, and keeps a row to train on.   codes: (n,), 0, 1, ... for each class"""
-    mixed = rng.permutation(len(codes))
-    ordered = mixed[np.argsort(codes[mixed], kind="stable")]
-    first = np.r_[True, np.diff(codes[ordered]) > 0]
-    free = ordered[~first]
-    count = min(int(np.ceil(fraction * len(codes))), len(free))
+def by_fraction_of_classes(
+    rows: int, codes: Array | None, fraction: float, rng: np.random.RandomState
+) -> tuple[Array, Array]:
+    """The same; every class gives its share, and keeps a row to train on.
+
+    codes: (rows,), 0, 1, ... for each class; None where all rows are of one
+    """
+    mixed = rng.permutation(rows)
+    if codes is None:
+        free = mixed[1:]
+    else:
+        ordered = mixed[np.argsort(codes[mixed], kind="stable")]
+        free = ordered[~np.r_[True, np.diff(codes[ordered]) > 0]]
+    count = min(int(np.ceil(fraction * rows)), len(free))
     held = free[((np.arange(count) + 0.5) * (len(free) / max(count, 1))).astype(int)]
-    is_held = np.zeros(len(codes), bool)
+    is_held = np.zeros(rows, bool)
     is_held[held] = True
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 

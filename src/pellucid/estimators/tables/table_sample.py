@@ -67,23 +67,25 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
     return TableSample(table_of(sample, who), sample, rows)
 
 
-def scale_rows(values: Mapping[str, Array], rows: int) -> Array | None:
+def scale_rows(values: Mapping[str, Array], categories: Mapping[str, list[str]], rows: int) -> Array | None:
     """Numbers of the rows that scales are learned from: SCALED of a larger table, drawn; None is all of them.
 
     A column that is missing in all that are drawn brings a row where it is not, and one of few categories a row of
-    each.   values: columns by name
+    each, and one where it is missing.   values: columns by name.   categories: all that columns have, where they do
     """
     if rows <= SCALED:
         return None
     drawn = np.sort(np.random.default_rng(SEED).choice(rows, SCALED, replace=False, shuffle=False))
     more = [drawn]
-    for column in values.values():
-        if column.dtype.kind == "O":
-            levels, _ = pd.factorize(column, use_na_sentinel=False)
-            first = np.flatnonzero(np.diff(np.maximum.accumulate(levels), prepend=-1))
-            more += [first] if len(first) <= LEVELS else []
-        elif column.dtype.kind in "fM" and (column[drawn] != column[drawn]).all():
-            more.append(np.flatnonzero(column == column)[:1])
+    for name, column in values.items():
+        if column.dtype.kind in "fM":
+            absent = (column[drawn] != column[drawn]).all()
+            more += [np.flatnonzero(column == column)[:1]] if absent else []
+        elif len(categories.get(name, ())) < LEVELS:
+            levels = set(column[drawn].tolist())
+            absent_levels = [level for level in categories.get(name, ()) if level not in levels]
+            more += [np.flatnonzero(column == level)[:1] for level in absent_levels]
+            more += [] if None in levels else [np.flatnonzero(pd.isna(column))[:1]]
     return np.unique(np.concatenate(more))
 
 
