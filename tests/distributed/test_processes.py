@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid import distributed, train
+from pellucid import distributed
 from pellucid.distributed.processes import described
-from tests.distributed import training
+from tests.distributed import shares, training
 from tests.processes import environment
 
 pytest.importorskip("jax")
@@ -45,11 +45,11 @@ def quick(**settings: str) -> dict[str, str]:
     )
 
 
-def started(count: int, folder: Path, *words: str) -> list[subprocess.Popen[str]]:
+def started(count: int, folder: Path, *words: str, program: Path = PROGRAM) -> list[subprocess.Popen[str]]:
     where = address()
     return [
         subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(folder), *words],
+            [sys.executable, str(program), str(folder), *words],
             env=quick(PELLUCID_COORDINATOR=where, PELLUCID_PROCESSES=str(count), PELLUCID_INDEX=str(index)),
             stderr=subprocess.PIPE,
             text=True,
@@ -96,6 +96,21 @@ def test_two_processes_are_as_good_as_one(tmp_path):
     results = ended(started(2, tmp_path))
     assert [code for code, _ in results] == [0, 0], results
     same_as_alone(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_each_process_reads_its_share(tmp_path):
+    """Splits, weights, classes, preprocessing and the clock are those of one process; rows are held by one each."""
+    shares.write(tmp_path)
+    ends = ended(started(2, tmp_path, program=Path(shares.__file__)))
+    assert [code for code, _ in ends] == [0, 0], ends
+    alone = shares.results(tmp_path)
+    assert alone.pop("plain_classes") == ["no", "rare", "yes"]  # one of them is in the rows of the last process alone
+    for index in range(2):
+        with np.load(tmp_path / f"result-{index}.npz") as results:
+            assert results["plain_classes"].tolist() == ["no", "rare", "yes"]
+            for name, value in alone.items():
+                assert_allclose(results[name], value, rtol=1e-5 if name == "table" else 1e-7, err_msg=name)
 
 
 def test_a_killed_process_ends_the_other_and_four_go_on(tmp_path):
@@ -166,7 +181,7 @@ def test_who_is_who():
 
 DEVICES = """
 import numpy as np
-from tests.distributed import training
+from tests.distributed import shares, training
 X, y, weights = training.table()
 model = training.model()
 model.fit(X, y, sample_weight=weights, validation=(X[:20], y[:20]), epochs=3, batch_size=16, devices="all", verbose=0)
@@ -191,13 +206,3 @@ def test_devices_are_for_jax():
     model.engine = "numpy"
     with pytest.raises(ValueError, match="devices='all' is for engine='jax'"):
         model.fit(X, y, devices="all", verbose=0)
-
-
-def test_what_processes_would_not_agree_on():
-    processes = train.processes.Processes(2, 0)
-    with pytest.raises(ValueError, match="validation is rows"):
-        processes.check(0.2, None, None)
-    with pytest.raises(ValueError, match="sample_weight"):
-        processes.check(None, "balanced", None)
-    with pytest.raises(ValueError, match="epochs or steps"):
-        processes.check(None, None, 3.0)

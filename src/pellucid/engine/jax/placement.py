@@ -16,6 +16,8 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from pellucid.engine.jax.holdings import Holdings
+
 ROWS = "rows"
 
 
@@ -48,12 +50,12 @@ class Placement:
 class Spread(Placement):
     """Over all devices of all processes, those of a process side by side.
 
-    `shares` has the number of rows that each process holds: process 0 the first ones, and so on. `whole` says that
-    every process is given all rows, and keeps its share of them.
+    `holdings` says which rows each process holds. `whole` says that every process is given all rows, and keeps its
+    share of them.
     """
 
     devices: tuple[Any, ...]
-    shares: tuple[int, ...] = field(compare=False)
+    holdings: Holdings = field(compare=False)
     whole: bool = field(compare=False, default=True)
 
     @cached_property
@@ -63,8 +65,8 @@ class Spread(Placement):
     @property
     def most(self) -> int:
         """Rows that a process has place for: the same for all, and the same for each of its devices."""
-        local = len(self.devices) // len(self.shares)
-        return max(1, -(-max(self.shares) // local)) * local
+        local = len(self.devices) // self.holdings.processes
+        return max(1, -(-max(self.holdings.shares) // local)) * local
 
     def copied(self, array: Any) -> Any:
         return self.everywhere(array)
@@ -76,13 +78,11 @@ class Spread(Placement):
 
     def rows(self, array: Any) -> Any:
         """Each process gives its share; places behind it are filled, and never read."""
-        index = jax.process_index()
         if self.whole:
-            first = sum(self.shares[:index])
-            array = array[first : first + self.shares[index]]
+            array = array[self.holdings.held_by(jax.process_index())]
         rest = np.zeros((self.most - len(array), *array.shape[1:]), array.dtype)
         filled = np.concatenate([array, rest])
-        shape = (self.most * len(self.shares), *array.shape[1:])
+        shape = (self.most * self.holdings.processes, *array.shape[1:])
         sharding = NamedSharding(self.mesh, PartitionSpec(ROWS))
         return jax.make_array_from_process_local_data(sharding, filled, shape)
 
@@ -100,6 +100,5 @@ class Spread(Placement):
         return lax.with_sharding_constraint(batch, NamedSharding(self.mesh, split))
 
     def places(self, order: Any) -> Any:
-        ends = np.cumsum(self.shares)
-        process = np.searchsorted(ends, order, side="right")
-        return order + process * self.most - (ends - self.shares)[process]
+        process, place = self.holdings.located(order)
+        return process * self.most + place
