@@ -83,10 +83,13 @@ class RunFolder:
 
     # how far it has come
 
-    def begin(self, settings: TrainSettings, fingerprint: str) -> None:
-        """Write down what the run is; what cannot be written is told ahead of the training."""
+    def begin(self, settings: TrainSettings, fingerprint: str, *, together: bool = False) -> None:
+        """Write down what the run is; what cannot be written is told ahead of the training.
+
+        together: by the processes of `--processes`
+        """
         write_atomically(self[CONFIG], settings.toml().encode())
-        self.reach(BEGUN, data=fingerprint)
+        self.reach(BEGUN, data=fingerprint, together=together)
 
     def reach(self, stage: str, **more: Any) -> None:
         """Note a stage."""

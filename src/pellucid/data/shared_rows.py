@@ -54,17 +54,15 @@ class SharedRows(Rows):
 
     def take(self, index: Any) -> Rows:
         """Rows by their numbers, from whoever has them."""
-        from pellucid.engine.jax.processes import gathered
-
         numbers = np.arange(len(self))[index]
         process, place = self.holdings.located(numbers)
         mine = process == self.index
-        parts = []
-        for array in (self.X, self.y):
-            part = np.zeros((len(numbers), *array.shape[1:]), array.dtype)
-            part[mine] = array[place[mine]]
-            parts.append(gathered(part)[process, np.arange(len(numbers))])
-        X, y = parts
+        parts = told((self.X[place[mine]], self.y[place[mine]]), self.holdings.processes)
+        among = np.zeros(len(numbers), np.int64)  # a row's place among those that its process gives
+        for each in range(self.holdings.processes):
+            among[process == each] = np.arange(np.sum(process == each))
+        starts = np.cumsum((0, *(len(X) for X, _ in parts[:-1])))
+        X, y = (np.concatenate(arrays)[starts[process] + among] for arrays in zip(*parts, strict=True))
         return Rows(X, y, None if self.weights is None else self.weights[numbers])
 
     def taken(self, numbers: Array) -> SharedRows:
@@ -84,31 +82,28 @@ class SharedRows(Rows):
         return f"{len(self)} shared rows, {self.mark:016x}, {total:08x}"
 
 
-def shared(data: Rows, holdings: Holdings | None = None) -> SharedRows:
-    """The rows of this process as a share of those of all: side by side, if nothing else is said."""
-    from pellucid.engine.jax.processes import count, gathered, index
-
-    kinds = gathered(np.array([len(data), data.X.shape[1], data.weights is not None, data.unit != 1.0]))
-    if kinds[:, 3].any():
+def shared(data: Rows, holdings: Holdings, index: int) -> SharedRows:
+    """The rows of this process as a share of those of all."""
+    held = data.X.shape[1], data.weights is not None
+    mark = _mark(data, holdings.held_by(index)) if len(data) else 0
+    everyones = told((len(data), held, data.unit, data.weights, mark), holdings.processes)
+    if any(unit != 1.0 for _, _, unit, _, _ in everyones):
         raise ValueError("the sample weights are too large or too small to be shared: scale them, w / w.mean()")
-    full = kinds[kinds[:, 0] > 0]
-    if not len(full):
+    kinds = {held for rows, held, *_ in everyones if rows}
+    if not kinds:
         raise ShapeError("there are no rows to learn from: no process has any")
-    if (full[:, 1:3] != full[0, 1:3]).any():
+    if len(kinds) > 1:
         raise ShapeError(
-            f"the processes have rows of {sorted({int(k) for k in full[:, 1]})} columns, "
-            f"{int(full[:, 2].sum())} of {count()} with weights: all must be alike"
+            f"processes have rows of {sorted({columns for columns, _ in kinds})} columns, some with weights: "
+            f"{sorted({weighed for _, weighed in kinds})}: all must be alike"
         )
-    holdings = side_by_side([int(rows) for rows in kinds[:, 0]]) if holdings is None else holdings
-    parts = told(data.weights, count())
-    weighed = [part for part in parts if part is not None]
-    weights = holdings.joined([weighed[0][:0] if part is None else part for part in parts]) if weighed else None
-    marks = gathered(np.uint64(_mark(data, holdings.held_by(index()))))
-    mark = sum(int(part) for part in marks) % (1 << 64)
-    return SharedRows(data.X, data.y, weights, holdings=holdings, index=index(), mark=mark)
+    parts = [weights for *_, weights, _ in everyones]
+    weights = None if any(part is None for part in parts) else holdings.joined(parts)
+    total = sum(mark for *_, mark in everyones) % (1 << 64)
+    return SharedRows(data.X, data.y, weights, holdings=holdings, index=index, mark=total)
 
 
-def read_into_memories(data: Dataset, loss: Loss, outputs: int | None, dtype: Any, example: Rows) -> Rows:
+def read_into_memories(data: Dataset, loss: Loss, outputs: int | None, dtype: Any, example: Rows) -> SharedRows:
     """The rows of a data set that processes share: each reads its own, and holds them."""
     assert data.sharing is not None
     parts = data.own_samples(dtype)
@@ -116,7 +111,7 @@ def read_into_memories(data: Dataset, loss: Loss, outputs: int | None, dtype: An
     if parts:
         samples = joined(parts)
         own = prepared_rows(samples.X, samples.target, samples.weights, loss, outputs, dtype, part=True)
-    return own if data.sharing.processes == 1 else shared(own, data.sharing.holdings(data.shares))
+    return shared(own, data.sharing.holdings(data.shares), data.sharing.index)
 
 
 def shared_parts(

@@ -7,7 +7,9 @@ from typing import Any
 from pellucid.data.dataset import Dataset
 from pellucid.data.rows import Rows
 from pellucid.data.shared_rows import SharedRows, shared, shared_parts
+from pellucid.data.sharing import told
 from pellucid.data.streams import Stream
+from pellucid.engine.jax.holdings import side_by_side
 
 
 class Alone:
@@ -23,7 +25,7 @@ class Alone:
         self, data: Rows | Stream, held: Rows | None, y: Any, validation: Any, class_weight: Any, **split: Any
     ) -> tuple[Rows | Stream, Rows | None]:
         """What is trained on, and what checks, of the prepared rows of this process."""
-        if isinstance(data, SharedRows):
+        if isinstance(data, SharedRows) and data.holdings.processes > 1:
             raise ValueError("the data set is shared by several processes: fit(data, devices='all') trains with all")
         return data, held
 
@@ -35,8 +37,8 @@ class Alone:
 class WithSameRows(Alone):
     """One of several processes that have the same rows. What they could differ in is what process 0 has."""
 
-    def __init__(self, index: int) -> None:
-        self.first = index == 0
+    def __init__(self, count: int, index: int) -> None:
+        self.count, self.index, self.first = count, index, index == 0
 
     def share(
         self, data: Rows | Stream, held: Rows | None, y: Any, validation: Any, class_weight: Any, **split: Any
@@ -67,7 +69,9 @@ class WithOwnRows(WithSameRows):
                 "with several processes, X is an array or a data frame, the share of this process; or a Dataset that "
                 "they share: pellucid.distributed.share(dataset)"
             )
-        rows, drawn = shared_parts(shared(data), y, validation if held is None else None, class_weight, **split)
+        lengths = told(len(data), self.count)
+        rows = shared(data, side_by_side(lengths), self.index)
+        rows, drawn = shared_parts(rows, y, validation if held is None else None, class_weight, **split)
         return rows, drawn if held is None else held
 
 
@@ -80,4 +84,4 @@ def processes_of(devices: str | None, *, alike: bool) -> Alone:
     require_jax()
     from pellucid.engine.jax.processes import count, index
 
-    return Alone() if count() == 1 else (WithSameRows if alike else WithOwnRows)(index())
+    return Alone() if count() == 1 else (WithSameRows if alike else WithOwnRows)(count(), index())
