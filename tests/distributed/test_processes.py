@@ -162,7 +162,7 @@ def killed_when(folder: Path, launcher: subprocess.Popen[str]) -> None:
 
 
 def test_the_command_and_a_process_of_it_that_is_killed(tmp_path):
-    """`pellucid train --processes 2` writes one run; one that is killed is completed by one process, and is the same."""
+    """`pellucid train --processes 2` writes one run; a killed one is completed by one process, and is the same."""
     shares.table().drop(columns="weight").to_csv(tmp_path / "table.csv", index=False)
     words = ["table.csv", "-t", "target", "--quality", "fast", "--processes", "2", "--no-report", "--epochs", "3"]
     whole = outcome(command(tmp_path, *words, "--out", "whole"))

@@ -265,8 +265,10 @@ class Dataset:
             in memory
         """
         if self.sharing is not None:
-            rows_of_all = self.rows or 0
-            return (self if rows_of_all <= most else self.split(most / rows_of_all, seed=SEED)[1]).in_memory()
+            share, drawn = most / max(self.rows or 0, 1), self
+            while share < 1 and not (drawn := self.split(share, seed=SEED)[1]).rows:
+                share *= 2  # few of few may be none
+            return (drawn if share < 1 else self).in_memory()
         blocks = list(enumerate(self.source.blocks))
         spread = blocks[:: max(1, -(-len(blocks) // PLACES))]
         rows: list[Part] = []
