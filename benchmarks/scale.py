@@ -57,14 +57,14 @@ NETWORKS = {
     "(512, 512, 512)": Network(50, (512, 512, 512), 5, 512),
     "(1024, 1024)": Network(100, (1024, 1024), 10, 1024),
 }
-STEPS, EPOCHS = 10, 4
+STEPS, EPOCHS = 5, 16
 PRODUCT = 512
 """Rows and columns of the matrices whose product tells the rate of the arithmetic."""
 STREAM = 1 << 22
 """Numbers of an array that is read and written, to tell the rate of the memory."""
 SUMS = (1 << 8, 1 << 20)
 """Numbers that are summed over processes."""
-TIMES = 20
+TIMES = 10
 """Rounds of a loop."""
 UPDATE = 28
 """Bytes that Adam reads and writes for a parameter: it, its gradient and two moments; three of them written."""
@@ -162,7 +162,7 @@ def step_of(network: Network) -> float:
     return float(np.min(np.diff(ends))) / STEPS
 
 
-def shortest(call: Callable[[], Any], times: int = 6) -> float:
+def shortest(call: Callable[[], Any], times: int = 20) -> float:
     call()
     seconds = []
     for _ in range(times):

@@ -42,6 +42,7 @@ def client():
     quick = {
         "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         "JAX_COMPILATION_CACHE_DIR": os.path.join(tempfile.gettempdir(), f"pellucid-test-xla-{os.getuid()}"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.05",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
     with (

@@ -41,6 +41,7 @@ def quick(**settings: str) -> dict[str, str]:
     return environment(
         JAX_DISABLE_MOST_OPTIMIZATIONS="1",
         JAX_COMPILATION_CACHE_DIR=cache,
+        JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0.05",
         OPENBLAS_NUM_THREADS="1",
         **settings,
     )

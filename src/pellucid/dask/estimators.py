@@ -153,24 +153,56 @@ class Classifying(OnDask):
 
 
 class MLPClassifier(Classifying):
-    """`pellucid.MLPClassifier` on Dask."""
+    """`pellucid.MLPClassifier` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.MLPClassifier`
+    """
 
     kind = local.MLPClassifier
 
 
 class MLPRegressor(OnDask):
-    """`pellucid.MLPRegressor` on Dask."""
+    """`pellucid.MLPRegressor` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.MLPRegressor`
+    """
 
     kind = local.MLPRegressor
 
 
 class TabularMLPClassifier(Classifying):
-    """`pellucid.TabularMLPClassifier` on Dask."""
+    """`pellucid.TabularMLPClassifier` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.TabularMLPClassifier`
+    """
 
     kind = local.TabularMLPClassifier
 
 
 class TabularMLPRegressor(OnDask):
-    """`pellucid.TabularMLPRegressor` on Dask."""
+    """`pellucid.TabularMLPRegressor` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.TabularMLPRegressor`
+    """
 
     kind = local.TabularMLPRegressor
