@@ -44,8 +44,8 @@ def bounds(mean: Any, std: Any, low: Any, high: Any, xp: Any = np) -> tuple[Any,
 
 def distribution_of(xp: Any, x: Any, *, bins: int, counts_of: Callable[[Any, int], Any]) -> Any:
     """Moments, share of zeros, count, histogram. `counts_of(numbers, bins)` tells how often each of 0 ... comes."""
-    moments = _moments(xp, x, None)
-    lower, upper = bounds(*moments, xp=xp)
+    mean, std, low, high = moments = _moments(xp, x, None)
+    lower, upper = bounds(mean, std, low, high, xp)
     places = (x.ravel().astype(xp.float64) - lower) * (bins / (upper - lower))
     finite = xp.all(xp.isfinite(xp.stack(moments)))
     each = xp.clip(xp.where(finite, places, 0.0), 0, bins - 1).astype(xp.int64)
