@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -70,6 +71,12 @@ UPDATE = 28
 """Bytes that Adam reads and writes for a parameter: it, its gradient and two moments; three of them written."""
 PASSES = 10
 """Passes over the outputs of the layers beside the products, of 4 bytes: activation, its derivative, bias, sums."""
+
+HOST_CORES, HOST_MEMORY = 16, 8
+"""Of a host that is assumed: cores such as this one, and how much faster than that of one its memory is."""
+WIRE_LATENCY, WIRE_BYTE = 20e-6, 0.8e-9
+"""Of a network that is assumed: seconds for each doubling of hosts, and for a byte (10 Gbit/s)."""
+HOST_BATCH = 16_384
 
 
 def process() -> None:
@@ -149,7 +156,7 @@ def step_of(network: Network) -> float:
     rng = np.random.default_rng(0)
     rows = STEPS * network.batch
     X = rng.normal(size=(rows, network.features)).astype(np.float32)
-    y = rng.integers(network.classes, size=rows)
+    y = np.arange(rows) % network.classes
     own = distributed.share(rows)
     model = Model(nn.mlp(network.hidden, network.classes), "cross_entropy", optim.Adam(1e-3), engine="jax")
     ends: list[float] = []
@@ -212,6 +219,17 @@ class Constants:
         words = network.parameters + network.batch * (network.features + 2) / 2  # rows: each device takes its part
         return own + (network.arrays + 2) * self.latency + 4 * words * self.sent
 
+    def on_hosts(self, network: Network, hosts: int, batch: int) -> float:
+        """Seconds of a step of so many hosts that are assumed: see the constants HOST_..., WIRE_..."""
+        rows = batch / hosts
+        arithmetic = 6 * rows * network.weights * self.operation / HOST_CORES
+        memory = UPDATE * network.parameters + 4 * PASSES * rows * sum(network.sizes[1:])
+        own = arithmetic + memory * self.byte / HOST_MEMORY + self.beside
+        if hosts == 1:
+            return own
+        words = 2 * network.parameters + batch * (network.features + 2)
+        return own + (network.arrays + 2) * WIRE_LATENCY * math.log2(hosts) + 4 * words * WIRE_BYTE
+
 
 def constants(one: dict[str, Any], several: dict[str, Any] | None) -> Constants:
     """Of one process, and of several where there are some."""
@@ -243,6 +261,15 @@ def main() -> None:
         for name, network in NETWORKS.items():
             taken, guess = several[name], c.step(network, count, max(1.0, count / cores))
             print(f"  {name}: {1e3 * taken:.2f} ms, model {1e3 * guess:.2f} ms ({guess / taken - 1:+.0%})")
+    alone_here = constants(one, None)
+    for name, network in NETWORKS.items():
+        steps = {hosts: alone_here.on_hosts(network, hosts, HOST_BATCH) for hosts in (1, 2, 4, 8, 64, 256, 1024)}
+        print(f"{name} on hosts:", ", ".join(f"{hosts}: {1e3 * seconds:.2f} ms" for hosts, seconds in steps.items()))
+        for rows in (10**6, 10**8, 10**10):
+            epochs = {hosts: seconds * rows / HOST_BATCH for hosts, seconds in steps.items()}
+            read = {hosts: one["row"] * rows / (HOST_CORES * hosts) for hosts in steps}
+            print(f"  {rows:.0e} rows: epoch", {hosts: round(epochs[hosts], 2) for hosts in (1, 8, 1024)})
+            print(f"  {rows:.0e} rows: read", {hosts: round(read[hosts], 2) for hosts in (1, 8, 1024)})
 
 
 if __name__ == "__main__":
