@@ -104,6 +104,15 @@ def plain(folder: Path) -> dict[str, Any]:
     }
 
 
+def all_rows_everywhere() -> dict[str, Any]:
+    """Every process is given all rows, and its device takes a share of them."""
+    X, y, _ = arrays()
+    estimator = MLPClassifier((5,), max_iter=1, random_state=0, batch_size=16)
+    with on_engine(ENGINE, DEVICES):
+        estimator.fit(X, y)
+    return {"everywhere": estimator.loss_curve_}
+
+
 def of_tables(folder: Path) -> dict[str, Any]:
     """Preprocessing, too, is that of all rows."""
     estimator = TabularMLPClassifier(quality="fast", max_iter=2, random_state=0)
@@ -113,7 +122,7 @@ def of_tables(folder: Path) -> dict[str, Any]:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    return parts_of_arrays() | time_is_over() | plain(folder) | of_tables(folder)
+    return parts_of_arrays() | time_is_over() | plain(folder) | all_rows_everywhere() | of_tables(folder)
 
 
 if __name__ == "__main__":

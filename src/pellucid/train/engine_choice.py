@@ -10,7 +10,7 @@ ENGINE: ContextVar[str | None] = ContextVar("pellucid_engine", default=None)
 """The engine of all models inside `on_engine`, whatever they ask for."""
 
 DEVICES: ContextVar[str | None] = ContextVar("pellucid_devices", default=None)
-"""The devices of all fits inside `on_engine`. There every process has all rows; its devices take a share of them."""
+"""The devices of all fits inside `on_engine`. There every process has all rows, of which its devices take a share."""
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def on_engine(engine: str | None, devices: str | None = None) -> Iterator[None]:
     engine : str | None
         as in `Model`
     devices : str | None
-        "all" as in `Model.fit`, but that every process is given all rows
+        "all" as in `Model.fit`, but that every process is given all rows (or a `Dataset` that they share)
 
     Examples
     --------
