@@ -104,6 +104,17 @@ def plain(folder: Path) -> dict[str, Any]:
     }
 
 
+def parted(folder: Path) -> dict[str, Any]:
+    """Whole groups, and the latest rows: all processes hold the same ones out."""
+    rows = data_set(folder)
+    by_group, by_time = rows.split(0.3, groups="kind"), rows.split(0.3, time="a")
+    return {
+        f"{how}_{side}": np.asarray(part.in_memory().X["a"], float)
+        for how, parts in (("groups", by_group), ("times", by_time))
+        for side, part in enumerate(parts)
+    }
+
+
 def all_rows_everywhere() -> dict[str, Any]:
     """Every process is given all rows, and its device takes a share of them."""
     X, y, _ = arrays()
@@ -122,7 +133,8 @@ def of_tables(folder: Path) -> dict[str, Any]:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    return parts_of_arrays() | time_is_over() | plain(folder) | all_rows_everywhere() | of_tables(folder)
+    trained = parts_of_arrays() | time_is_over() | plain(folder) | all_rows_everywhere() | of_tables(folder)
+    return trained | parted(folder)
 
 
 if __name__ == "__main__":
