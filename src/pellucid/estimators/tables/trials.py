@@ -30,7 +30,7 @@ LONGER, SHORTER = 2.0, 0.5
 """Times the epochs that pilots try then, and else: with as many as it needs, the schedule ends where it should."""
 
 TELLING = 500
-"""Rows held out that can tell whether fewer epochs are as good: on fewer rows it is chance."""
+"""Rows held out that can tell which of two trainings is better; of fewer, only a best epoch near the end speaks."""
 
 Fold = tuple[Samples, Samples | None]
 """Rows to train on, rows held out."""
@@ -77,20 +77,21 @@ class Trials:
         chosen = self
         if pilots and not ended:
             late = all(_late(first[place].network) for place in pilots)
-            other = self._lasting(LONGER if late else SHORTER)
-            tried, ended = other.some(pilots) if late or self._held >= TELLING else ({}, False)
-            if tried and not ended and _score(tried) > _score(first):
-                chosen, first = other, tried
+            if late or self._telling:
+                other = self._lasting(LONGER if late else SHORTER)
+                tried, ended = other.some(pilots)
+                if not ended and (_score(tried) > _score(first) or not self._telling):
+                    chosen, first = other, tried
         if ended:
             return Done(first, chosen, ended)
         others, ended = chosen.some([place for place in places if place not in first])
         return Done(first | others, chosen, ended)
 
     @property
-    def _held(self) -> int:
-        """Rows held out of the first fold."""
+    def _telling(self) -> bool:
+        """Are there enough rows held out of the first fold to tell two trainings apart?"""
         held = self.folds[0][1]
-        return 0 if held is None else len(held)
+        return held is not None and len(held) >= TELLING
 
     def _lasting(self, length: float) -> Trials:
         """Times so many epochs."""
