@@ -69,10 +69,11 @@ def _by_pandas(path: str) -> float:
 
 def _to_the_first_step(path: str) -> float:
     """What `pellucid train` does of the file, until a batch has been trained on; and when that was."""
+    from pellucid.cli.early_kernels import kernels_meanwhile
     from pellucid.cli.prepared_table import prepared_table
     from pellucid.cli.run_folder import fingerprint_of
     from pellucid.cli.settings import TrainSettings
-    from pellucid.cli.training import unfitted
+    from pellucid.cli.unfitted_estimator import unfitted
     from pellucid.train import Callback
     from pellucid.train.callbacks.callback import CallbackError
 
@@ -86,9 +87,10 @@ def _to_the_first_step(path: str) -> float:
             raise EOFError
 
     settings = TrainSettings([path], ["y"])
-    table = prepared_table(settings)
-    fingerprint_of(table.files)
-    estimator = unfitted(settings, table).set_params(callbacks=[FirstStep()])
+    with kernels_meanwhile(settings):
+        table = prepared_table(settings)
+        fingerprint_of(table.files)
+    estimator = unfitted(settings, table.target).set_params(callbacks=[FirstStep()])
     X, y = table.part(table.training)
     try:
         estimator.fit(X, y)

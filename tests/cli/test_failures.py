@@ -1,10 +1,12 @@
 """What can go wrong: one line, exit code 2, nothing lost."""
 
+import json
 import os
 import resource
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
 from pellucid.cli import main
@@ -28,6 +30,8 @@ ROWS = "".join(f"{k % 7},{k % 3},{k}\n" for k in range(60))
         ("a,y\n" + "".join(f"{k % 3},word{k}\n" for k in range(40)), "too many for classes"),
         ("a,b,y\n1,2,3\n", "10 are needed"),
         (f"a,b,z\n{ROWS}", "--target 'y' is no column"),
+        (f'a,b,y\n{ROWS}1,"2,3\n4,5,6\n', "line 62 has a quote that is not closed"),
+        ("a;y\n" + "".join(f"{k};{k},5\n" for k in range(60)) + "1;few\n", "holds numbers, and 'few', which is none"),
     ],
 )
 def test_tables(text, said, here, refused):
@@ -39,6 +43,29 @@ def test_tables(text, said, here, refused):
 def test_a_wrong_encoding(here, refused):
     (here / "t.csv").write_bytes(b"a,b,y\n" + ROWS.encode() + "grün,1,2\n".encode("latin-1"))
     assert "not written in UTF-8: byte 0xfc in line 62" in refused("train", "t.csv", "-t", "y")
+
+
+def test_standard_input_is_no_file(here, refused):
+    for name in ("-", "/dev/stdin"):
+        assert "a table is read from a file" in refused("train", name, "-t", "y")
+
+
+def test_columns_that_hold_lists_can_be_dropped(here, refused):
+    frame = pl.DataFrame({"a": [k * 3 % 11 for k in range(60)], "y": [float(k % 7) + 0.5 for k in range(60)]})
+    frame.with_columns(both=pl.concat_list("a", "a")).write_parquet("t.parquet")
+    assert "column 'both' holds List(Int64)" in refused("train", "t.parquet", "-t", "y")
+    main(["train", "t.parquet", "-t", "y", "--drop", "both", *QUICK])
+
+
+def test_a_target_with_decimal_commas(here, capsys):
+    lines = [f"{k % 7},5;{k * 3 % 11};{(k % 7) * 2},25" for k in range(120)]
+    (here / "t.csv").write_text("a;b;y\n" + "\n".join(lines) + "\n")
+    main(["train", "t.csv", "-t", "y", "--out", "run", *QUICK[:-1]])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "target y: a number, 0.25 to 12.25" in said
+    assert "regression" in said
+    main(["evaluate", "run", "t.csv", "--json"])
+    assert json.loads(capsys.readouterr().out)["rows"] == 120
 
 
 def test_a_missing_file(here, refused):
@@ -60,7 +87,8 @@ def test_a_missing_file(here, refused):
         (("-t", "price", "--activation", "rello"), "rello"),
         (("-t", "price", "--rule", "adan"), "did you mean 'adam'"),
         (("-t", "price", "--schedule", "cosin"), "did you mean 'cosine'"),
-        (("-t", "price", "--stream", "--split", "time:built"), "drawn by a hash"),
+        (("-t", "Price"), "did you mean 'price'?"),
+        (("-t", "price", "--stream", "--split", "time:built"), "no ISO date such as"),
         (
             ("-t", "price", "--stream", "--folds", "5"),
             "--folds 5: of a streamed table there is one network of each kind",
@@ -69,6 +97,7 @@ def test_a_missing_file(here, refused):
 )
 def test_options(words, said, houses, here, refused):
     assert said in refused("train", houses, *words)
+    assert not (here / "runs").exists()
 
 
 def test_a_config_that_is_none(here, refused):

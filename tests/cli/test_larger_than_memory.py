@@ -98,3 +98,36 @@ def test_what_is_not_streamed_is_told(parts, refused):
     frame = pl.read_csv("part0.csv").with_columns(flag=pl.col("x") > 0, other=pl.col("price") > 0)
     frame.write_csv("labels.csv")
     assert "--no-stream" in refused("train", "labels.csv", "-t", "flag", "-t", "other", "--stream")
+
+
+def test_groups_and_time_keep_rows_apart(parts, capsys):
+    table = prepared_table(TrainSettings(["part*.parquet"], ["price"], stream=True, split="group:day", drop=["sold"]))
+    assert "day" not in table.X.columns
+    days = table.stream.data.select(["day"])
+    trained = {day for part in days.parts() for day in part.X["day"].to_list()}
+    everything = pl.read_parquet("part*.parquet")
+    tested = everything.filter(pl.col("price").is_in(table.target.take(table.testing).tolist()))
+    assert not trained & set(tested["day"])
+    assert 100 < len(table.testing) < 220
+    latest = prepared_table(TrainSettings(["part*.csv"], ["price"], stream=True, split="time:day", drop=["sold"]))
+    first = latest.X[latest.testing]["day"].min()
+    assert all(part.X["day"].to_list()[0] is not None for part in latest.stream.data.select(["day"]).parts())
+    assert max(day for part in latest.stream.data.select(["day"]).parts() for day in part.X["day"].to_list()) < first
+
+
+@pytest.mark.parametrize("split", ["group:town2", "time:day"])
+def test_a_run_by_groups_or_time(parts, split):
+    for number in range(2):
+        frame = pl.read_parquet(f"part{number}.parquet")
+        frame.with_columns(town2=pl.int_range(frame.height) % 40).write_parquet(f"part{number}.parquet")
+    words = ["part*.parquet", "-t", "price", "-d", "sold", "--stream", "--split", split, *QUICK]
+    for name in ("one", "two"):
+        main(["train", *words, "-o", name])
+        main(["predict", name, "part0.parquet", "-o", f"{name}.csv", "-q"])
+    assert (parts / "one.csv").read_text() == (parts / "two.csv").read_text()
+
+
+def test_what_a_stream_cannot_be_split_by(parts, refused):
+    assert "did you mean 'day'" in refused("train", "part*.csv", "-t", "price", "--stream", "--split", "time:dayy")
+    pl.read_csv("part0.csv").with_columns(day=pl.lit("soon")).write_csv("soon.csv")
+    assert "no ISO date" in refused("train", "soon.csv", "-t", "price", "--stream", "--split", "time:day")

@@ -80,6 +80,7 @@ def test_inspect(run_of_classes, houses, capsys):
     said = capsys.readouterr().out
     assert "hidden1" in said
     assert "district" in said
+    assert said.count("-8-1 ") <= 2  # a line for a kind, not for a network
     main(["inspect", str(run_of_classes), "--json"])
     facts = json.loads(capsys.readouterr().out)
     assert facts["classes"] == ["no", "yes"]

@@ -83,14 +83,15 @@ def test_several_targets_and_several_labels(files):
     assert clf.predict(X).shape == (len(FRAME), 2)
 
 
-def test_a_run_of_an_estimator_is_taken_up_bit_for_bit(files, tmp_path):
+@pytest.mark.parametrize("apart", [{}, {"groups": "c"}, {"time": "a"}], ids=["drawn", "groups", "time"])
+def test_a_run_of_an_estimator_is_taken_up_bit_for_bit(files, tmp_path, apart):
     data = dataset(files["parquet"], target="kind", columns=FEATURES, buffer=1000)
 
     def fitted(epochs, **training):
         settings = TrainingSettings(**training)
         return classifier(
             max_iter=epochs, tol=0.0, n_iter_no_change=100, early_stopping=True, engine="native", training=settings
-        ).fit(data)
+        ).fit(data, **apart)
 
     whole = fitted(5)
     fitted(2, checkpoint=tmp_path / "run.ckpt")
@@ -109,7 +110,7 @@ def test_errors(files):
         MLPClassifier().fit(data, FRAME["kind"])
     with pytest.raises(ValueError, match="the data set has no target"):
         MLPClassifier().fit(dataset(files["parquet"], columns=FEATURES))
-    with pytest.raises(ValueError, match="val_rows, groups and time are for rows in memory"):
+    with pytest.raises(ValueError, match="val_rows are for rows in memory"):
         MLPClassifier().fit(data, val_rows=[1, 2])
     with pytest.raises(ValueError, match=r"not texts.*TabularMLPClassifier"):
         MLPClassifier().fit(dataset(files["parquet"], target="label", columns=["a", "kind"]))

@@ -6,6 +6,7 @@ import pytest
 
 from pellucid import TabularMLPClassifier, TabularMLPRegressor
 from pellucid.data import dataset
+from pellucid.data.dataset import Dataset
 from pellucid.data.shares import rank_error
 from pellucid.errors import ColumnWarning
 from pellucid.estimators import TablePreprocessor
@@ -146,3 +147,47 @@ def test_an_infinite_number_is_told_with_its_file(tmp_path, small_samples):
 def test_folds_are_for_rows_in_memory(files):
     with pytest.raises(ValueError, match="folds=3: of a Dataset there is one network of each kind"):
         TabularMLPClassifier(folds=3).fit(of(files, "kind"))
+
+
+def noted_splits(monkeypatch):
+    """Keeps the two sides of every split that a fit makes."""
+    sides = []
+    split = Dataset.split
+
+    def noting(self, share, **more):
+        parts = split(self, share, **more)
+        if more.get("groups") or more.get("time"):
+            sides.append(parts)
+        return parts
+
+    monkeypatch.setattr(Dataset, "split", noting)
+    return sides
+
+
+def values_of(data, column):
+    return pd.concat([part.X.to_pandas() for part in data.select([column]).parts()])[column]
+
+
+def test_groups_of_a_table_are_held_out_whole(files, small_samples, monkeypatch):
+    sides = noted_splits(monkeypatch)
+    clf = TabularMLPClassifier((16,), **(SMALL | {"max_iter": 2})).fit(of(files, "kind"), groups="city")
+    (training, held), *_ = sides
+    assert not set(values_of(training, "city")) & set(values_of(held, "city"))
+    assert len(values_of(held, "city")) > 300
+    assert "city" not in clf.feature_names_in_
+    np.testing.assert_array_equal(clf.predict(X), clf.predict(X.drop(columns="city")))  # no feature, and may be there
+
+
+def test_the_latest_rows_of_a_table_are_held_out(files, small_samples, monkeypatch):
+    sides = noted_splits(monkeypatch)
+    reg = TabularMLPRegressor((16,), **(SMALL | {"max_iter": 2})).fit(of(files, "amount"), time="when")
+    (training, held), *_ = sides
+    assert values_of(training, "when").max() < values_of(held, "when").min()
+    assert "when" in reg.feature_names_in_
+
+
+def test_groups_and_times_of_a_data_set_are_names(files):
+    with pytest.raises(TypeError, match="groups of a Dataset is the name of a column"):
+        TabularMLPClassifier().fit(of(files, "kind"), groups=FRAME["city"])
+    with pytest.raises(ValueError, match="time='whem' names a column that is not there"):
+        TabularMLPClassifier(**SMALL).fit(of(files, "kind"), time="whem")

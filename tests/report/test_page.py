@@ -177,6 +177,19 @@ def test_several_numbers_through_a_search():
     assert "influence=True" in page.html
 
 
+def test_a_sample_is_called_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    estimator = quiet(pel.MLPRegressor(hidden_layer_sizes=(4,), max_iter=2, random_state=0), X, X[:, 0])
+    given = {"X": X[:40], "y": X[:40, 0], "test": (X[40:], X[40:, 0]), "influence": False, "findings": []}
+    text = report(estimator, **given, totals=(2000, 1000)).html
+    assert "A sample of 40 of 2,000 rows of 3 columns" in text
+    assert "Measured on a sample of 40 of 1,000 test rows." in text
+    assert "a sample of" not in report(estimator, **given, totals=(40, 40)).html
+    monkeypatch.setattr(importlib.import_module("pellucid.report.page"), "ROWS", 10)
+    assert "Measured on a sample of 10 of 40 test rows." in report(estimator, **given).html
+
+
 @pytest.mark.parametrize("classes", [False, True])
 def test_several_targets_have_their_names_and_test_rows_are_called_so(classes):
     rng = np.random.default_rng(0)

@@ -22,6 +22,9 @@ from pellucid.nn.dimensions import outline
 ROWS = 5000
 """Rows that are looked at, at most."""
 
+SHORT, LONG, WIDE = 10, 20, 100
+"""Letters of a curve, and from which width of the screen on it is a long one."""
+
 
 @one_line_errors
 def inspect(
@@ -89,18 +92,31 @@ def _say(screen: Screen, saved: SavedModel, facts: dict[str, Any]) -> None:
         table.add_row(Text(name), Text(kind, "cyan"))
     screen.say(table)
     screen.heading("Networks", "how much each counts was chosen on rows that were held out")
-    table = grid("counts", "network", "parameters", "epochs", "kept", "validation loss", right=(0, 2, 3, 4), long=1)
-    for each in facts["networks"]:
-        best = "" if each["best_epoch"] is None else str(each["best_epoch"])
+    screen.say(_kinds(facts["networks"], SHORT if screen.console.width < WIDE else LONG))
+
+
+def _kinds(networks: list[dict[str, Any]], width: int) -> Table:
+    """A line for the networks of each kind, which differ by the rows that they were trained on.   width: of a curve"""
+    table = grid(
+        *("counts", "folds", "network", "parameters", "epochs", "kept", "validation loss"),
+        right=(0, 1, 3, 4, 5),
+        long=2,
+    )
+    kinds: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    for each in networks:
+        kinds.setdefault((each["network"], each["parameters"], each["epochs"]), []).append(each)
+    for members in kinds.values():
+        first, best = members[0], sorted({each["best_epoch"] for each in members} - {None})
         table.add_row(
-            f"{each['share']:.0%}",
-            line(each["network"]),
-            f"{each['parameters']:,}",
-            str(each["epochs"]),
-            best,
-            Text(spark(each["validation"], 20), "green"),
+            f"{sum(each['share'] for each in members):.0%}",
+            str(len(members)),
+            line(first["network"]),
+            f"{first['parameters']:,}",
+            str(first["epochs"]),
+            "" if not best else str(best[0]) if len(best) == 1 else f"{best[0]}-{best[-1]}",
+            Text(spark(first["validation"], width), "green"),
         )
-    screen.say(table)
+    return table
 
 
 def _layers(look: Any) -> Table:

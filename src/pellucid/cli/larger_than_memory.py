@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.cli.failures import Failure
+from pellucid.cli.processes import is_one_of_several
 from pellucid.cli.settings import TrainSettings, known
 from pellucid.data.table_files import PACKINGS
 from pellucid.data.types import Array
@@ -36,10 +37,11 @@ LOOKED_AT = 50_000
 
 @dataclass(frozen=True, eq=False)
 class StreamedRows:
-    """Rows to train on that are not in memory: the data set, and how many."""
+    """Rows to train on that are not in memory: the data set, how many, and which column says what goes together."""
 
     data: Dataset
     rows: int
+    fit_parameters: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,14 @@ class LookedAt:
 
 
 def is_streamed(files: Sequence[Path], asked: bool | None) -> bool:
-    """Is a table streamed? As asked for, or by its size."""
-    return asked if asked is not None else COPIES * expected_bytes(files) > available_memory()
+    """Is a table streamed? As asked for; else where several processes can read a share each, or by its size."""
+    if asked is not None:
+        return asked
+    if is_one_of_several():
+        from pellucid.data.arrow_files import is_read_in_parts
+
+        return all(map(is_read_in_parts, files))
+    return COPIES * expected_bytes(files) > available_memory()
 
 
 def expected_bytes(files: Sequence[Path]) -> float:
@@ -80,16 +88,14 @@ def available_memory() -> float:
 
 
 def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
-    """Split a table by a hash of its rows' places, and read some of those that train, and those that test."""
+    """Split a table, and read some of the rows that train, and those that test.
+
+    Rows are drawn by a hash of their places; or as `--split` says, whole groups, or the latest.
+    """
     from pellucid.data.dataset_stream import HELD, checking_part
     from pellucid.data.door import dataset
-    from pellucid.data.parts import joined_parts
+    from pellucid.distributed import share
 
-    if settings.column_of_split[1] is not None:
-        raise Failure(
-            f"--split {settings.split}: rows of a streamed table are drawn by a hash, neither by time nor by group: "
-            "leave --split out, or say --no-stream if the table fits into memory"
-        )
     if settings.folds is not None and settings.folds > 1:
         raise Failure(
             f"--folds {settings.folds}: of a streamed table there is one network of each kind: leave --folds out, or "
@@ -97,14 +103,18 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
         )
     table = dataset(list(map(str, files)))
     targets = tuple(known(dict.fromkeys(settings.target or ()), table.columns, "--target"))
-    data = dataset(list(map(str, files)), target=targets).counted()
+    data = dataset(list(map(str, files)), target=targets)
+    data = share(data) if is_one_of_several() else data.counted()
     rows = data.rows or 0
+    kind, column = settings.column_of_split
+    apart = {} if column is None else {"groups" if kind == "group" else "time": column}
+    known(apart.values(), table.columns, f"--split {kind}:")
     # seeds of their own: a share of a share by the same hash would be all rows, or none
     test_seed, sample_seed = np.random.RandomState([settings.seed, 1]).randint(1, 2**31 - 1, size=2).tolist()
-    training, testing = data.split(min(settings.test, HELD / max(rows, 1)), seed=test_seed)
+    training, testing = data.split(min(settings.test, HELD / max(rows, 1)), seed=test_seed, **apart)
     trained = training.counted().rows or 0
     some = training if trained <= LOOKED_AT else training.split(LOOKED_AT / trained, seed=sample_seed)[1]
-    parts = [_frame(joined_parts(list(some.parts())), targets), _frame(checking_part(testing), targets)]
+    parts = [_frame(some.in_memory(), targets), _frame(checking_part(testing), targets)]
     import polars as pl
 
     numbers = np.arange(sum(part.height for part in parts))
@@ -112,7 +122,7 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
         pl.concat(parts, how="vertical_relaxed", rechunk=True),
         numbers[: parts[0].height],
         numbers[parts[0].height :],
-        StreamedRows(training, trained),
+        StreamedRows(training, trained, apart),
     )
 
 

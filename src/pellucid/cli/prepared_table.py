@@ -11,14 +11,14 @@ from rich.text import Text
 
 from pellucid.cli import table_columns
 from pellucid.cli.failures import Failure
-from pellucid.cli.larger_than_memory import StreamedRows, is_streamed, looked_at
+from pellucid.cli.larger_than_memory import LookedAt, StreamedRows, is_streamed, looked_at
 from pellucid.cli.leaks import suspected_leaks
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings, known
 from pellucid.cli.target import Target, target_of
 from pellucid.data.dependence import Dependence, dependence_of
 from pellucid.data.splits import by_fraction_of_classes, evenly
-from pellucid.data.table_files import infinite_cell, read_tables, table_files
+from pellucid.data.table_files import first_rows, infinite_cell, read_tables, table_files
 from pellucid.data.types import Array
 from pellucid.markup import listed, plural
 
@@ -96,12 +96,43 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
     files = _asked_files(settings)
     if is_streamed(files, settings.stream):
         some = looked_at(settings, files)
-        frame, stream = some.frame, some.stream
-    else:
-        some, stream = None, None
-        frame = read_tables(files)
+        return _prepared(settings, files, some.frame, some)
+    return _prepared(settings, files, read_tables(files, settings.drop or ()))
+
+
+@dataclass(frozen=True, eq=False)
+class FirstOfTable:
+    """The first rows of a table that is being read: (X, y) as if they were all, and how many will train, about."""
+
+    X: pl.DataFrame
+    target: Target
+    rows: int
+
+
+def first_of_table(settings: TrainSettings) -> FirstOfTable | None:
+    """The first rows of a large table; None of one that is small, streamed, or has to be read as a whole."""
+    files = _asked_files(settings)
+    first = None if is_streamed(files, settings.stream) else first_rows(files)
+    if first is None:
+        return None
+    columns = _columns(settings, first.frame)
+    return FirstOfTable(columns.X, columns.target, int(first.rows * (1 - settings.test)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """What is told by, what is told, and what rows have in common; `texts` are those that hold dates or numbers."""
+
+    X: pl.DataFrame
+    target: Target
+    dependence: Dependence | None
+    texts: dict[str, str]
+    left_out: dict[str, str]
+
+
+def _columns(settings: TrainSettings, frame: pl.DataFrame) -> _Columns:
+    """The columns of a table told apart, without those that are useless; rows without a target are left out."""
     names, frame = _asked_columns(settings, frame)
-    rows = frame.height
     frame = frame.drop_nulls(names)
     if frame.height < FEWEST:
         raise Failure(f"the table has {plural(frame.height, 'row')} with a target, and {FEWEST} are needed: give more")
@@ -113,11 +144,20 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
     X = X.drop([name for name in left_out if name in X.columns])
     if not X.width:
         raise Failure(f"no column is left to tell {listed(names)} by: {_reasons(left_out) or 'the table has no other'}")
+    return _Columns(X, target, dependence, texts, left_out)
+
+
+def _prepared(
+    settings: TrainSettings, files: list[Path], frame: pl.DataFrame, some: LookedAt | None = None
+) -> PreparedTable:
+    """A table that has been read.   some: of one larger than memory, whose rows are the frame"""
+    columns = _columns(settings, frame)
+    X, target, stream = columns.X, columns.target, None if some is None else some.stream
     if stream is not None:
         if target.several:
             raise Failure("several labels at once are trained in memory: train one model for each, or say --no-stream")
         stream = replace(stream, data=stream.data.select(X.columns))
-    training, drawn = _split(target, dependence, settings) if some is None else (some.training, some.testing)
+    training, drawn = _split(target, columns.dependence, settings) if some is None else (some.training, some.testing)
     testing = _of_known_classes(target, training, drawn)
     return PreparedTable(
         files=files,
@@ -126,11 +166,11 @@ def prepared_table(settings: TrainSettings) -> PreparedTable:
         training=training,
         testing=testing,
         stream=stream,
-        dependence=dependence,
-        notes=table_columns.column_notes(X, texts, settings.categorical or ()),
-        left_out=left_out,
+        dependence=columns.dependence,
+        notes=table_columns.column_notes(X, columns.texts, settings.categorical or ()),
+        left_out=columns.left_out,
         leaks=suspected_leaks(X, target, training),
-        without_target=rows - frame.height,
+        without_target=frame.height - X.height,
         of_new_classes=len(drawn) - len(testing),
     )
 
@@ -187,8 +227,7 @@ def _split(target: Target, dependence: Dependence | None, settings: TrainSetting
     if dependence is not None:
         return dependence.hold_out(settings.test, target.strata, rng)
     count = len(target.values)
-    codes = np.zeros(count, int) if target.strata is None else target.strata
-    training, testing = by_fraction_of_classes(codes, settings.test, rng)
+    training, testing = by_fraction_of_classes(count, target.strata, settings.test, rng)
     if len(testing) < 2:
         raise Failure(f"{settings.test:g} of {count} rows are too few to test with: raise --test")
     return training, testing
@@ -213,7 +252,9 @@ def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings) -> 
     names = ", ".join(file.name for file in table.files[:3]) + (" ..." if len(table.files) > 3 else "")
     rows = table.training_rows + len(table.testing) + table.of_new_classes
     streamed = "" if table.stream is None else ", larger than memory: streamed"
-    if settings.stream:
+    if table.stream is not None and table.stream.data.sharing is not None:
+        streamed = ", of which each process reads its share"
+    elif settings.stream:
         streamed = ", streamed"
     screen.say(
         Text.assemble(

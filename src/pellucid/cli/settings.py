@@ -360,7 +360,8 @@ def known(names: Iterable[str], columns: Iterable[str], option: str) -> list[str
         if name not in places:
             import difflib
 
-            near = difflib.get_close_matches(name, list(places), 1, 0.5)
+            alike = [place for place in places if place.casefold() == name.casefold()]
+            near = alike or difflib.get_close_matches(name, list(places), 1, 0.5)
             hint = (
                 f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(map(repr, list(places)[:20]))}"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 LOOKED_AT = 2000
-"""Rows by which texts are taken for dates or numbers on the screen; the model looks at all of them."""
+"""Rows by which texts are taken for dates or numbers on the screen (the model looks at all of them), and by which most
+columns are known to be of use."""
 
 FEWEST = 20
 """Rows from which texts that are all different are names of rows."""
@@ -41,7 +42,31 @@ class ColumnNote:
 
 def column_notes(frame: pl.DataFrame, texts: Mapping[str, str], categorical: Collection[str]) -> list[ColumnNote]:
     """What every column is taken for.   texts: what columns of texts hold, see `text_kinds`"""
-    return [_note(frame[name], texts.get(name, ""), name in categorical) for name in frame.columns]
+    spans = _spans(frame)
+    return [
+        _note_of_numbers(name, frame.height, *spans[name])
+        if name in spans and name not in categorical
+        else _note(frame[name], texts.get(name, ""), name in categorical)
+        for name in frame.columns
+    ]
+
+
+def _spans(frame: pl.DataFrame) -> dict[str, tuple[int, float | None, float | None]]:
+    """Of each column of numbers how many are missing, the least and the largest; columns side by side."""
+    import polars as pl
+
+    numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
+    floats = [name for name in numeric if frame.schema[name].is_float()]
+    table = frame.lazy().select(numeric).with_columns(pl.col(floats).fill_nan(None))
+    counted = [table.select(getattr(pl.all(), what)()) for what in ("null_count", "min", "max")]
+    missing, least, most = (one.row(0) for one in pl.collect_all(counted)) if numeric else ((), (), ())
+    return {name: each for name, *each in zip(numeric, missing, least, most, strict=True)}  # type: ignore[misc]
+
+
+def _note_of_numbers(name: str, rows: int, missing: int, low: float | None, high: float | None) -> ColumnNote:
+    if low is None or high is None:
+        return ColumnNote(name, "nothing", 1.0, "")
+    return ColumnNote(name, "number", missing / rows, f"{number(float(low))} to {number(float(high))}")
 
 
 def text_kinds(frame: pl.DataFrame) -> dict[str, str]:
@@ -71,9 +96,6 @@ def _note(column: pl.Series, text_kind: str, chosen: bool) -> ColumnNote:
         return ColumnNote(column.name, "nothing", 1.0, "")
     if dtype.is_temporal():
         return ColumnNote(column.name, "date", gone, f"{values.min()!s} to {values.max()!s}")
-    if dtype.is_numeric() and not chosen:
-        low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
-        return ColumnNote(column.name, "number", gone, f"{number(low)} to {number(high)}")
     if dtype == pl.Boolean:
         return ColumnNote(column.name, "truth", gone, f"{np.mean(values.to_numpy()):.0%} true")
     if text_kind and not chosen:
@@ -96,19 +118,32 @@ def useless(frame: pl.DataFrame, readable: Collection[str]) -> dict[str, str]:
         values = frame[name].drop_nulls()
         if not len(values):
             reasons[name] = "nothing in it but missing values"
-        elif dtype == pl.String and len(values) >= FEWEST and name not in readable and values.n_unique() == len(values):
+        elif dtype == pl.String and len(values) >= FEWEST and name not in readable and _all(values, _are_different):
             reasons[name] = "every text in it is another one: a name of the row"
-        elif dtype.is_integer() and _counts(values, frame.height):
+        elif dtype.is_integer() and len(values) == frame.height >= FEWEST and _all(values, _count):
             reasons[name] = "it counts the rows"
-        elif len(values) == frame.height and (values == values[0]).all():
+        elif len(values) == frame.height and _all(values, _are_equal):
             reasons[name] = f"always the same, {values[0]!r:.30}"
     return reasons
 
 
-def _counts(values: pl.Series, rows: int) -> bool:
-    """0, 1, 2, ... or 1, 2, 3, ... in the order of the rows?"""
+def _all(values: pl.Series, what: Callable[[pl.Series], bool]) -> bool:
+    """Is something true of all values? Of few it mostly is not, and then the others need not be looked at."""
+    return what(values.head(LOOKED_AT)) and what(values)
+
+
+def _are_different(values: pl.Series) -> bool:
+    return values.n_unique() == len(values)
+
+
+def _are_equal(values: pl.Series) -> bool:
+    return bool((values == values[0]).all())
+
+
+def _count(values: pl.Series) -> bool:
+    """0, 1, 2, ... or 1, 2, 3, ...?"""
     numbers = values.to_numpy()
-    return bool(len(numbers) == rows >= FEWEST and numbers[0] in (0, 1) and np.all(np.diff(numbers) == 1))
+    return bool(numbers[0] in (0, 1) and np.all(np.diff(numbers) == 1))
 
 
 def moments_of(column: pl.Series) -> Array:

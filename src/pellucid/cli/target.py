@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from pellucid.cli.failures import Failure
 from pellucid.cli.screen import number
 from pellucid.cli.settings import Task
 from pellucid.data.types import Array
+from pellucid.errors import ColumnWarning
 from pellucid.markup import listed, plural
 from pellucid.report.rows import word
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 MOST_CODES = 20
 """Whole numbers of a target that are taken for classes: at most so many, from 0 or 1 on, hardly with gaps."""
+
+LOOKED_AT = 1000
+"""Rows by which a target is mostly known to be no class: the others need not be looked at."""
 
 MOST_CLASSES = 1000
 SHOWN = 5
@@ -68,8 +73,11 @@ class Target:
 def target_of(frame: pl.DataFrame, names: Sequence[str], task: Task) -> Target:
     """The target in these columns, none of which has a missing value.
 
-    Texts, truths, and whole numbers that look like codes of classes are classes; other numbers are numbers.
+    Texts, truths, and whole numbers that look like codes of classes are classes; other numbers are numbers, also those
+    that are written with a decimal comma, or in another way that makes texts of them.
     """
+    if task is not Task.CLASSES:
+        frame = frame.with_columns(_read_numbers(frame[name]) for name in names)
     kinds = {name: _kind(frame[name], task) for name in names}
     if len({classes for classes, _ in kinds.values()}) > 1:
         odd = [name for name, (classes, _) in kinds.items() if classes]
@@ -88,6 +96,30 @@ def target_of(frame: pl.DataFrame, names: Sequence[str], task: Task) -> Target:
     return Target(tuple(names), np.column_stack(columns), classes, classes, why.replace("it ", f"{names[0]!r} ", 1))
 
 
+def _read_numbers(column: pl.Series) -> pl.Series:
+    """Texts that hold numbers, as numbers; another column as it is."""
+    import polars as pl
+
+    from pellucid.estimators.tables.columns import NUMERIC, read_table
+    from pellucid.estimators.tables.text_columns import read_texts, recognise
+
+    if column.dtype != pl.String:
+        return column
+    table = read_table(column.to_frame(), "pellucid")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)
+        uses = {name: use for name, use in recognise(table, set())[0].items() if use["kind"] == NUMERIC}
+    if not uses:
+        return column
+    numbers = np.asarray(read_texts(table, uses).columns[0])
+    if np.isnan(numbers).any():
+        wrong = column.filter(pl.Series(np.isnan(numbers)))[0]
+        raise Failure(
+            f"--target {column.name!r} holds numbers, and {wrong!r}, which is none: mend it, or leave the cell empty"
+        )
+    return pl.Series(column.name, numbers)
+
+
 def _kind(column: pl.Series, task: Task) -> tuple[bool, str]:
     """Classes? And why."""
     import polars as pl
@@ -97,6 +129,9 @@ def _kind(column: pl.Series, task: Task) -> tuple[bool, str]:
     if not column.dtype.is_numeric():
         kind = "truth values" if column.dtype == pl.Boolean else "texts"
         return True, f"it holds {kind}"
+    first = column.head(LOOKED_AT).unique().to_numpy()
+    if len(column) > LOOKED_AT and len(first) > MOST_CODES and not np.all(first == np.floor(first)):
+        return False, "it has numbers with fractions"
     values = column.unique().to_numpy()
     whole = bool(np.all(values == np.floor(values)))
     if len(values) == 2:

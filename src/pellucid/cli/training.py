@@ -7,11 +7,9 @@ import shlex
 import shutil
 import signal
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,17 @@ from rich.text import Text
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid.cli import run_folder, scores
+from pellucid.cli.early_kernels import kernels_meanwhile
 from pellucid.cli.failures import Failure, Interrupted, is_full
 from pellucid.cli.interrupts import Stop
 from pellucid.cli.live import LiveTraining
 from pellucid.cli.prepared_table import PreparedTable, prepared_table, say_table
+from pellucid.cli.processes import is_one_of_several
 from pellucid.cli.run_folder import RunFolder, fingerprint_of
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
-from pellucid.errors import CheckpointError, ColumnWarning
+from pellucid.cli.unfitted_estimator import unfitted
+from pellucid.errors import CheckpointError, ColumnWarning, PellucidError
 from pellucid.markup import plural
 
 REPORTED = 5000
@@ -39,14 +40,13 @@ LOOKS = 30
 def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder | None = None) -> dict[str, Any]:
     """Train and write a run folder; what was found, as plain data. `resumed`: a folder that is to be completed."""
     begin = time.perf_counter()
-    threading.Thread(target=_load_engine).start()
-    with _status(screen, "reading"):
+    with _status(screen, "reading"), kernels_meanwhile(settings):
         table = prepared_table(settings)
         fingerprint = fingerprint_of(table.files)
     if resumed is not None and resumed.state().get("data") != fingerprint:
         raise Failure(f"the data of {resumed.path} have changed since it began: train anew, without --resume")
+    estimator = unfitted(settings, table.target)
     folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
-    estimator = unfitted(settings, table)
     say_table(screen, table, settings)
     try:
         if resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE):
@@ -56,7 +56,7 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
             estimator, notes = load(folder[run_folder.MODEL]), list(folder.state().get("notes", ()))
         else:
             if resumed is None:
-                folder.begin(settings, fingerprint)
+                folder.begin(settings, fingerprint, together=is_one_of_several())
             notes = train(estimator, table, folder[run_folder.NETWORKS], screen)
             _save(estimator, folder)
             stage = run_folder.TRAINED if stop.signal is None else run_folder.INTERRUPTED
@@ -67,6 +67,10 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         if settings.report:
             with _status(screen, "writing the report"):
                 write_report(estimator, table, settings, folder)
+    except (PellucidError, ValueError, TypeError):
+        if resumed is None:  # a setting that nobody knows: there is nothing to go on with
+            folder.give_up()
+        raise
     except KeyboardInterrupt:
         there = "the best model so far is in" if folder[run_folder.MODEL].exists() else "there is no model yet in"
         words = f"{there} {folder.path}; pellucid train --resume {folder.path} completes it"
@@ -75,23 +79,6 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
     folder.reach(run_folder.DONE)
     _say_end(screen, folder, settings)
     return outcome
-
-
-def _load_engine() -> None:
-    """Import the engine while the table is read; what is wrong with it is told where it is used."""
-    with contextlib.suppress(ImportError):
-        import_module("pellucid.train.loop.native_steps")
-
-
-def unfitted(settings: TrainSettings, table: PreparedTable) -> Any:
-    """The estimator that suits the target."""
-    from pellucid.estimators import TabularMLPClassifier, TabularMLPRegressor
-
-    kind = TabularMLPClassifier if table.target.classes else TabularMLPRegressor
-    parameters = settings.estimator_parameters(classes=table.target.classes)
-    if table.target.several and settings.metric is None:
-        parameters["monitor"] = "loss"
-    return kind(**parameters)
 
 
 def train(estimator: Any, table: PreparedTable, networks_folder: Path, screen: Screen) -> list[str]:
@@ -107,7 +94,7 @@ def train(estimator: Any, table: PreparedTable, networks_folder: Path, screen: S
     estimator.set_params(callbacks=[live], checkpoint=networks_folder)
     with live, _noted(live):
         if table.stream is not None:
-            estimator.fit(table.stream.data)
+            estimator.fit(table.stream.data, **table.stream.fit_parameters)
         else:
             X, y = table.part(table.training)
             estimator.fit(X, y, **table.fit_parameters)
@@ -226,6 +213,7 @@ def write_report(
             title=f"{', '.join(table.target.names)}: {folder.path.name}",
             code=code,
             seed=settings.seed,
+            totals=(table.training_rows, len(table.testing)),
         )
     return path
 

@@ -49,7 +49,8 @@ def tune(
     needs("optuna", "optuna", "tune")
     from pellucid.cli.prepared_table import prepared_table, say_table
     from pellucid.cli.run_folder import RunFolder, fingerprint_of
-    from pellucid.cli.training import unfitted, written
+    from pellucid.cli.training import written
+    from pellucid.cli.unfitted_estimator import unfitted
     from pellucid.estimators import tune as search
 
     screen = Screen(as_json=json, quiet=quiet)
@@ -59,7 +60,7 @@ def tune(
     table = prepared_table(settings)
     folder = RunFolder.new(out, table.files)
     folder.begin(settings, fingerprint_of(table.files))
-    estimator = unfitted(settings, table)
+    estimator = unfitted(settings, table.target)
     say_table(screen, table, settings)
     X, y = table.part(table.training)
     with stoppable() as stop, warnings.catch_warnings():

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.data.background import ahead
 from pellucid.data.dataset import Dataset
-from pellucid.data.parts import Part, joined_parts
+from pellucid.data.parts import Part
 from pellucid.data.rows import Rows, prepared_rows
 from pellucid.data.samples import Samples
 from pellucid.data.streams import Stream, Stretch
@@ -92,16 +92,36 @@ def first_samples(data: Dataset, dtype: Any) -> Samples:
     return data.encoder(dtype)(data.some(SEEN))
 
 
-def held_out(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Rows to train on, and a share of the others that fits into memory: at most HELD rows."""
+def held_out(
+    data: Dataset, share: float, seed: int, *, groups: str | None = None, time: str | None = None
+) -> tuple[Dataset, Dataset]:
+    """Rows to train on, and a share of the others that fits into memory: about HELD rows at most.
+
+    groups, time: columns, see `Dataset.split`
+    """
     rows = data.counted().rows or 1
-    return data.split(min(share, HELD / rows), seed=seed)
+    return data.split(min(share, HELD / rows), seed=seed, groups=groups, time=time)
+
+
+def named_column(what: str, column: Any) -> str | None:
+    """`groups` or `time` of a data set: the name of a column, or None."""
+    if column is None or isinstance(column, str):
+        return column
+    raise TypeError(
+        f"{what} of a Dataset is the name of a column of its source, got a {type(column).__name__}: rows that are not "
+        "in memory have no array beside them"
+    )
+
+
+def without_groups(data: Dataset, groups: str | None) -> Dataset:
+    """The same without the column of groups among its features."""
+    return data if groups is None else data.select([name for name in data.columns if name != groups])
 
 
 def checking_part(data: Dataset) -> Part:
     """A data set to check by, in memory as it comes: all of it, or HELD of its rows by their hash."""
     rows = data.counted().rows or 1
-    return joined_parts(list((data if rows <= HELD else data.split(HELD / rows)[1]).parts()))
+    return (data if rows <= HELD else data.split(HELD / rows)[1]).in_memory()
 
 
 def checking_rows(data: Dataset, dtype: Any) -> Samples:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.data.parts import Columns, Part
 from pellucid.data.samples import Samples
-from pellucid.data.shares import Share, chosen
+from pellucid.data.shares import SomeRows, chosen
 from pellucid.data.sources import Block
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
@@ -42,7 +42,7 @@ class Cursor:
     block: Block
     number: int
     columns: Columns
-    shares: tuple[Share, ...]
+    shares: tuple[SomeRows, ...]
     encode: Encoder
     left: int | None
     behind: int = 0  # rows that were passed over, to be dropped when it is opened
@@ -96,7 +96,9 @@ class Cursor:
             yield self.encode(part)
 
 
-def chosen_parts(block: Block, number: int, columns: Columns, shares: tuple[Share, ...]) -> Generator[Part, None, None]:
+def chosen_parts(
+    block: Block, number: int, columns: Columns, shares: tuple[SomeRows, ...]
+) -> Generator[Part, None, None]:
     """The rows of a block that belong to the shares."""
     for part in block.read(columns, number):
         mask = chosen(shares, number, part.first, len(part))

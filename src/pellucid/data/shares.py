@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +14,13 @@ from pellucid.graph.primitives.random import bits
 
 CHUNK = 1 << 20
 """Rows whose hashes are computed at a time."""
+
+
+class SomeRows(Protocol):
+    """Some of the rows of a data set, told by their places."""
+
+    def of(self, block: int, first: int, count: int) -> Array:
+        """Which of these rows of a block belong to them.   -> (count,) booleans"""
 
 
 @dataclass(frozen=True)
@@ -37,19 +46,19 @@ def hashes(seed: int, block: int, first: int, count: int) -> Array:
     return np.asarray((bits(seed, block, (count,), first=first) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
-def chosen(shares: tuple[Share, ...], block: int, first: int, count: int) -> Array | None:
+def chosen(shares: Sequence[SomeRows], block: int, first: int, count: int) -> Array | None:
     """Which of these rows belong to all of the shares; None where there are none, which is all rows."""
     return _of_all(shares, block, first, count) if shares else None
 
 
-def count_chosen(shares: tuple[Share, ...], block: int, rows: int) -> int:
-    """How many rows of a block belong to all of the shares."""
+def count_chosen(shares: Sequence[SomeRows], block: int, rows: int, first: int = 0) -> int:
+    """How many of so many rows of a block, from `first` on, belong to all of the shares."""
     if not shares:
         return rows
-    return sum(int(_of_all(shares, block, at, min(CHUNK, rows - at)).sum()) for at in range(0, rows, CHUNK))
+    return sum(int(_of_all(shares, block, first + at, min(CHUNK, rows - at)).sum()) for at in range(0, rows, CHUNK))
 
 
-def _of_all(shares: tuple[Share, ...], block: int, first: int, count: int) -> Array:
+def _of_all(shares: Sequence[SomeRows], block: int, first: int, count: int) -> Array:
     return np.asarray(np.logical_and.reduce([share.of(block, first, count) for share in shares]))
 
 

@@ -21,17 +21,20 @@ def split_rows(
     for name, other in (("y", y), ("sample_weight", weights)):
         if other is not None and len(other) != n:
             raise ShapeError(f"X has {n} rows and {name} has {len(other)}: they must be the same samples")
-    if isinstance(validation, float | np.floating):
-        if not 0 < validation < 1:
-            raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
-        labels = np.asarray(y) if stratify else None
-        if labels is not None and min(np.unique(labels, return_counts=True)[1].tolist()) < 2:
-            labels = None  # a class of a single row cannot be on both sides
-        numbers = by_fraction(np.arange(n), float(validation), labels, seed)
-    else:
-        numbers = by_number(validation, n)
+    numbers = split_numbers(validation, n, np.asarray(y) if stratify else None, seed)
     train, held = ([None if a is None else take_rows(a, rows) for a in (X, y, weights)] for rows in numbers)
     return (train[0], train[1], train[2]), (held[0], held[1], held[2])
+
+
+def split_numbers(validation: Any, rows: int, labels: Any, seed: int) -> tuple[Any, Any]:
+    """Numbers of the rows to train on, and of those that check: a fraction, or their numbers. `labels` keep shares."""
+    if not isinstance(validation, float | np.floating):
+        return by_number(validation, rows)
+    if not 0 < validation < 1:
+        raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
+    if labels is not None and min(np.unique(labels, return_counts=True)[1].tolist()) < 2:
+        labels = None  # a class of a single row cannot be on both sides
+    return by_fraction(np.arange(rows), float(validation), labels, seed)
 
 
 def by_fraction(rows: Any, fraction: float, strata: Any, seed: Any) -> tuple[Any, Any]:
@@ -45,15 +48,22 @@ def by_fraction(rows: Any, fraction: float, strata: Any, seed: Any) -> tuple[Any
     return train, held
 
 
-def by_fraction_of_classes(codes: Array, fraction: float, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """The same; every class gives its share, and keeps a row to train on.   codes: (n,), 0, 1, ... for each class"""
-    mixed = rng.permutation(len(codes))
-    ordered = mixed[np.argsort(codes[mixed], kind="stable")]
-    first = np.r_[True, np.diff(codes[ordered]) > 0]
-    free = ordered[~first]
-    count = min(int(np.ceil(fraction * len(codes))), len(free))
+def by_fraction_of_classes(
+    rows: int, codes: Array | None, fraction: float, rng: np.random.RandomState
+) -> tuple[Array, Array]:
+    """The same; every class gives its share, and keeps a row to train on.
+
+    codes: (rows,), 0, 1, ... for each class; None where all rows are of one
+    """
+    mixed = rng.permutation(rows)
+    if codes is None:
+        free = mixed[1:]
+    else:
+        ordered = mixed[np.argsort(codes[mixed], kind="stable")]
+        free = ordered[~np.r_[True, np.diff(codes[ordered]) > 0]]
+    count = min(int(np.ceil(fraction * rows)), len(free))
     held = free[((np.arange(count) + 0.5) * (len(free) / max(count, 1))).astype(int)]
-    is_held = np.zeros(len(codes), bool)
+    is_held = np.zeros(rows, bool)
     is_held[held] = True
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 

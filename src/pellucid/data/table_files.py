@@ -9,7 +9,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,6 +21,12 @@ from pellucid.markup import listed
 
 if TYPE_CHECKING:
     import polars as pl
+
+LARGE = 1 << 24
+"""Bytes from which a table of text takes some time to read."""
+
+START = 1 << 20
+"""Bytes whose rows are its first."""
 
 FIRST = 1000
 """Rows by which it is told that texts are no numbers."""
@@ -86,6 +92,9 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
 }
 """How a file is unpacked, by its last suffix."""
 
+PIPES = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+"""What stands for standard input."""
+
 Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -106,6 +115,11 @@ def table_files(names: Names) -> list[Path]:
     asked: Iterable[Any] = [names] if single else names  # type: ignore[assignment]
     files: list[Path] = []
     for name in map(os.fspath, asked):
+        if name in PIPES:
+            raise TableFileError(
+                f"{name}: a table is read from a file, for it is looked at more than once: write what comes through "
+                "the pipe into one, such as data.csv"
+            )
         if os.path.exists(name):
             files.append(Path(name))
             continue
@@ -135,7 +149,7 @@ def form_of(path: str | os.PathLike[str]) -> Form:
     return FORMS[suffix]
 
 
-def read_tables(names: Names) -> pl.DataFrame:
+def read_tables(names: Names, dropped: Collection[str] = ()) -> pl.DataFrame:
     """The rows of one or several files, one after the other.
 
     Files must have the same columns, in any order. Columns of CSV are numbers, truths or texts; what stands for a
@@ -145,6 +159,8 @@ def read_tables(names: Names) -> pl.DataFrame:
     ----------
     names : str | PathLike | Sequence
         paths, or patterns such as "data/*.parquet"
+    dropped : collection of str
+        columns that will not be used, and may hold anything
 
     Returns
     -------
@@ -163,7 +179,7 @@ def read_tables(names: Names) -> pl.DataFrame:
     import polars as pl
 
     files = table_files(names)
-    frames = [read_table_file(file) for file in files]
+    frames = [read_table_file(file, dropped) for file in files]
     first = frames[0]
     for file, frame in zip(files[1:], frames[1:], strict=True):
         absent, extra = set(first.columns) - set(frame.columns), set(frame.columns) - set(first.columns)
@@ -179,7 +195,30 @@ def read_tables(names: Names) -> pl.DataFrame:
         raise TableFileError(f"{files[0]} and {len(files) - 1} more do not go together: {first_line(error)}") from None
 
 
-def read_table_file(path: str | os.PathLike[str]) -> pl.DataFrame:
+@dataclass(frozen=True, eq=False)
+class FirstRows:
+    """The first rows of files, and how many rows all of them have, about."""
+
+    frame: pl.DataFrame
+    rows: int
+
+
+def first_rows(files: Sequence[Path]) -> FirstRows | None:
+    """The first rows of files that take some time to read; None of others, and of those that are read as a whole.
+
+    files: as `table_files` names them
+    """
+    first, size = files[0], sum(file.stat().st_size for file in files)
+    if form_of(first).name != "CSV" or first.suffix.lower() in PACKINGS or size < LARGE:
+        return None
+    with open(first, "rb") as file:
+        start = file.read(START)
+    start = start[: start.rfind(b"\n") + 1]
+    frame = _checked(form_of(first).read(io.BytesIO(start), str(first)), first)
+    return FirstRows(frame, int(frame.height * size / len(start)))
+
+
+def read_table_file(path: str | os.PathLike[str], dropped: Collection[str] = ()) -> pl.DataFrame:
     """The rows of one file, with columns of kinds that can be learned from; see `read_tables`."""
     import polars as pl
 
@@ -194,7 +233,7 @@ def read_table_file(path: str | os.PathLike[str]) -> pl.DataFrame:
         raise TableFileError(f"{file} may not be read by you: chmod u+r it, or copy it") from None
     except pl.exceptions.PolarsError as error:
         raise TableFileError(f"{file} cannot be read as {form.name}: {first_line(error)}") from None
-    return _checked(frame, file)
+    return _checked(frame, file, dropped)
 
 
 def _unpacked(file: Path) -> bytes:
@@ -214,7 +253,7 @@ def _unpacked(file: Path) -> bytes:
         raise TableFileError(f"{file} cannot be unpacked as {file.suffix}: {first_line(error)}") from None
 
 
-def _checked(frame: pl.DataFrame, file: Path) -> pl.DataFrame:
+def _checked(frame: pl.DataFrame, file: Path, dropped: Collection[str] = ()) -> pl.DataFrame:
     """The frame, if rows can be learned from it; its rarer kinds of columns as numbers."""
     import polars as pl
 
@@ -226,10 +265,12 @@ def _checked(frame: pl.DataFrame, file: Path) -> pl.DataFrame:
             "Is the separator one of , ; | and tab?"
         )
     for name, dtype in frame.schema.items():
+        if name in dropped:
+            continue
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             raise TableFileError(
                 f"{file}: column {name!r} holds {dtype}, expected a number, text, truth or date in each cell: take it "
-                "apart or leave it out"
+                "apart, or leave it out (--drop)"
             )
         if dtype.is_decimal() or str(dtype) in ("Int128", "UInt128"):
             frame = frame.with_columns(pl.col(name).cast(pl.Float64))
@@ -241,14 +282,14 @@ def _checked(frame: pl.DataFrame, file: Path) -> pl.DataFrame:
 def infinite_cell(frame: pl.DataFrame) -> tuple[str, int] | None:
     """The column and the row (from 0) of the first infinite number, also one that is spelled as text."""
     import polars as pl
+    import polars.selectors as cs
 
+    floats = frame.select(cs.float().is_infinite().any())
     for name, dtype in frame.schema.items():
         column = frame[name]
-        if dtype.is_float():
+        if name in floats.columns and floats[name].item():
             infinite = column.is_infinite()
-        elif dtype == pl.String:
-            if not _spells_numbers(column.head(FIRST)) or not _spells_numbers(column):
-                continue
+        elif dtype == pl.String and _spells_numbers(column.head(FIRST)) and _spells_numbers(column):
             infinite = _spelled_infinite(column)
         else:
             continue

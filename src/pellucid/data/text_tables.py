@@ -141,6 +141,7 @@ def _parsed(content: io.BytesIO | Path, where: str, separator: str) -> pl.DataFr
         words = str(error)
         if "utf-8" in words.lower() or "utf8" in words.lower():
             raise _wrong_encoding(_bytes(content), where) from None
+        _refuse_open_quote(_bytes(content), where)
         if "more fields" in words:
             _refuse_other_rows(_bytes(content), separator, where)
         if "empty" in words.lower():
@@ -177,6 +178,16 @@ def _wrong_encoding(raw: bytes, where: str) -> TableFileError:
         f"{where} is not written in UTF-8: byte 0x{raw[place]:02x} in line {line} is none of its letters. Convert it: "
         f"iconv -f latin1 -t utf-8 {where} > new.csv"
     )
+
+
+def _refuse_open_quote(raw: bytes, where: str) -> None:
+    """Raise where a text begins with a quote and does not end with one: the rest of the file is in it."""
+    if raw.count(b'"') % 2:
+        after = np.cumsum([line.count(b'"') for line in raw.split(b"\n")]) % 2
+        line = int(np.flatnonzero(after == 0)[-1]) + 2 if (after == 0).any() else 1
+        raise TableFileError(
+            f"{where}: line {line} has a quote that is not closed: close it, or double it inside a text"
+        )
 
 
 # rows with more or fewer cells than the header

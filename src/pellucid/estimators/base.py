@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 
 from pellucid.data.dataset import Dataset
-from pellucid.data.dataset_stream import checking_rows, held_out
+from pellucid.data.dataset_stream import checking_rows, held_out, named_column, without_groups
 from pellucid.data.dependence import column_of_groups, dependence_of
 from pellucid.data.samples import Samples
 from pellucid.data.types import Array, ArrayLike, Matrix
@@ -98,9 +98,9 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
         """
         if isinstance(X, Dataset):
             refuse_other_targets(y=y, sample_weight=sample_weight)
-            if val_rows is not None or groups is not None or time is not None:
-                raise ValueError("val_rows, groups and time are for rows in memory: give a Dataset as X_val")
-            return self._fit_dataset(X, X_val, Validation(X_val, y_val, sample_weight_val))
+            if val_rows is not None:
+                raise ValueError("val_rows are for rows in memory: give a Dataset as X_val")
+            return self._fit_dataset(X, X_val, Validation(X_val, y_val, sample_weight_val), groups, time)
         validation = Validation(X_val, y_val, sample_weight_val, val_rows, dependence_of(X, groups, time))
         return self._fit(X, y, sample_weight, validation, groups_column=column_of_groups(groups))
 
@@ -145,13 +145,18 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
             told(self, self.verbose and not incremental)
         return self
 
-    def _fit_dataset(self, data: Dataset, others: ArrayLike, validation: Validation) -> Self:
+    def _fit_dataset(
+        self, data: Dataset, others: ArrayLike, validation: Validation, groups: ArrayLike, time: ArrayLike
+    ) -> Self:
         """The same of rows that are not in memory; `others` is a Dataset to check by, or the X of `validation`."""
         check_parameters(self)
+        groups, time = named_column("groups", groups), named_column("time", time)
+        data = without_groups(data, groups)
         if not self.stochastic:
             raise ValueError("solver='lbfgs' takes all rows at once: for a Dataset use 'adam' or 'sgd'")
         before = self.fitted if self.__sklearn_is_fitted__() and self.warm_start else None
         columns = note_columns(copy.copy(self), data)
+        note_groups(columns, groups, reset=before is None)
         learned = learned_target(
             data,
             lambda y: self._target(y, None if before is None else before.target, part=False, classes=None),
@@ -164,12 +169,13 @@ class BaseMLP(PlainParameters, Shell, TakesCallbacks, BaseEstimator):  # type: i
         start = begin(recipe, len(data.columns), rng) if before is None else take_up(recipe, before)
         rows, held = learned.encoded(data, lambda part: part.floats(dtype)), None
         if isinstance(others, Dataset):
+            others = without_groups(others, groups)
             held = checking_rows(learned.encoded(others, lambda part: part.floats(dtype)), dtype)
         elif validation.separate:
             X, y = self._checked(columns, validation.X, validation.y, reset=False)
             held = Samples(X, learned.target.encode(y), checked_weights(validation.weights, X.shape[0]))
         elif self.early_stopping:
-            rows, unseen = held_out(rows, float(self.validation_fraction), seed_of(rng))
+            rows, unseen = held_out(rows, float(self.validation_fraction), seed_of(rng), groups=groups, time=time)
             held = checking_rows(unseen, dtype)
         goes_on = before is not None and not recipe.compat.forgets
         fitted = fit(recipe, learned.streamed(rows), held, start, rng, goes_on=goes_on)

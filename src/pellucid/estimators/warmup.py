@@ -18,10 +18,14 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from pellucid import estimators
-from pellucid.data.types import Array
+from pellucid.data.types import Array, ArrayLike
 from pellucid.engine.native.runtime import cache
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.column_list import columns_of, example_arrays, rows_of
-from pellucid.train import Model
+from pellucid.estimators.tables.base import BaseTabularMLP
+from pellucid.estimators.tables.trials import PILOTS
+from pellucid.train import Callback, Model, Run
+from pellucid.train.callbacks.callback import CallbackError
 
 ROWS = 120
 QUICK: dict[str, Any] = {"max_iter": 1, "engine": "native", "random_state": 0}
@@ -107,6 +111,30 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
             with suppress(OSError):
                 folder.write(mark, "\n".join(names).encode())
     return Warmup(cache.compilations - before, len(names), time.perf_counter() - start, path)
+
+
+class _FirstStep(Callback):
+    """Ends a training when its first step is made."""
+
+    side_by_side = True
+
+    def on_batch_end(self, run: Run) -> None:
+        raise StopIteration
+
+
+def warmup_fit(estimator: BaseTabularMLP, X: ArrayLike, y: ArrayLike, rows: int) -> None:
+    """Record and compile the steps of a fit on a table, of which some rows are here; the estimator stays as it is.
+
+    They are kept in this process, and a fit that computes the same takes them up: whatever its rows, if it has these
+    columns, categories and classes, and about so many `rows`.
+    """
+    recipe = estimator.get_recipe(rows)
+    if recipe["folds"] >= (recipe["threads"] or default_threads()):  # then few of them have a thread each, as all do
+        recipe["numbers"] = recipe["numbers"][:PILOTS]
+    alike = type(estimator)(**recipe).set_params(callbacks=[_FirstStep()], checkpoint=None, verbose=False)
+    with warnings.catch_warnings(), cache.silent(), suppress(CallbackError):
+        warnings.simplefilter("ignore")  # of few rows
+        alike.fit(X, y)
 
 
 def predict(model: BaseEstimator | Model, rows: Any) -> Array:

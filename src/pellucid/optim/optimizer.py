@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from pellucid.optim.rules.rule import Rule
 from pellucid.optim.rules.table import RULES
 from pellucid.optim.schedules.schedule import Schedule, fitted
 from pellucid.precision import like
+
+P = TypeVar("P", Rule, Link)
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,23 @@ class Optimizer:
         run = (max(total_steps // self.every, 1), steps_per_epoch / self.every)
         return replace(self, rule=fitted(self.rule, *run), links=tuple(link.fit(*run) for link in self.links))
 
+    def unscheduled(self) -> Optimizer:
+        """The same with 0 in the place of every schedule: a step is recorded without them, their numbers come later.
+
+        Returns
+        -------
+        Optimizer
+            a new one; equal for runs of any length
+
+        Examples
+        --------
+        >>> from pellucid.optim import SGD, Cosine
+        >>> chain(SGD(Cosine(0.1, steps=5))).unscheduled() == chain(SGD(Cosine(0.1, steps=7))).unscheduled()
+        True
+        """
+        links = tuple(_without_schedules(link) for link in self.links)
+        return replace(self, rule=_without_schedules(self.rule), links=links)
+
     def _named(self) -> list[tuple[str, Link]]:
         """Links by name; a second one of a kind is called decay2."""
         kinds = [link.name for link in self.links]
@@ -388,6 +407,11 @@ def _scheduled(part: Any) -> dict[str, Schedule]:
         return {}
     values = {field.name: getattr(part, field.name) for field in fields(part) if field.name != "lr"}
     return {name: value for name, value in values.items() if isinstance(value, Schedule)}
+
+
+def _without_schedules(part: P) -> P:
+    names = [*_scheduled(part), *(["lr"] if isinstance(getattr(part, "lr", None), Schedule) else [])]
+    return replace(part, **dict.fromkeys(names, 0.0)) if names else part  # type: ignore[type-var]
 
 
 def _part(state: Arrays, key: str) -> Arrays:

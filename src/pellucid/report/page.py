@@ -115,6 +115,7 @@ def report(
     title: str | None = None,
     code: str | None = None,
     seed: int = 0,
+    totals: tuple[int, int] = (0, 0),
 ) -> Report:
     """Everything about a fitted model on one page: written to `path`, and returned.
 
@@ -150,6 +151,8 @@ def report(
         shown as the program that made the run
     seed : int
         of the rows that are drawn
+    totals : tuple of int
+        where X, and the rows that quality is measured on, are a sample: how many rows each is drawn from
 
     Returns
     -------
@@ -169,7 +172,8 @@ def report(
     """
     asked = predictor(thing, y)
     validation = validation if test is None else test
-    given, held = sample(X, y, "rows"), _held(validation, "validation" if test is None else "test")
+    given = sample(X, y, "rows", whole=totals[0])
+    held = _held(validation, "validation" if test is None else "test", totals[1])
     measured = held if held is not None else given
     story = history if history is not None else (asked.model.history if len(asked.model.history) else None)
     spent: dict[str, float] = {}
@@ -193,20 +197,20 @@ def report(
         timings_section(asked, measured, seconds, spent, None if story is None else story.rows),
         reproduce_section(asked, story, (given, held), code),
     ]
-    tiles = summary(asked, story, marks, measured)
+    tiles = summary(asked, story, marks, None if measured is None else measured.some(ROWS))
     page = Report(
         title, _page(title, asked, tiles, sections), {k: v for each in sections for k, v in each.data.items()}
     )
     return page if path is None else page.save(path)
 
 
-def _held(rows: Any, name: str) -> Sample | None:
+def _held(rows: Any, name: str, whole: int) -> Sample | None:
     """Rows that were not trained on."""
     if rows is None:
         return None
     if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
         raise TypeError(f"report: {name} is (X, y) of rows that were not trained on, got {type(rows).__name__}")
-    return sample(rows[0], rows[1], f"{name} rows", new=True)
+    return sample(rows[0], rows[1], f"{name} rows", new=True, whole=whole)
 
 
 def _timed(spent: dict[str, float], name: str, work: Callable[[], T]) -> T:
@@ -262,13 +266,13 @@ def _quality(
     asked: Predictor, measured: Sample | None, trouble: str, spent: dict[str, float]
 ) -> tuple[Section, tuple[Score, ...]]:
     if measured is None:
-        return quality_section(None, 0, trouble=trouble), ()
+        return quality_section(None, trouble=trouble), ()
     rows = measured.some(ROWS)
 
     def section() -> tuple[Section, tuple[Score, ...]]:
         marks = scores(asked, rows)
         curves = confusion(asked, rows), reliability(asked, rows), ranking(asked, rows), residuals(asked, rows)
-        return quality_section(rows.name, len(rows), marks, *curves, new=rows.new), marks
+        return quality_section(rows.counted, marks, *curves, new=rows.new), marks
 
     return _timed(spent, "scores and curves", section)
 

@@ -15,12 +15,16 @@ from pellucid.data.sparse import is_sparse
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows with their targets, and what they are called in sentences. `new`: nothing was trained on them."""
+    """Rows with their targets, and what they are called in sentences. `new`: nothing was trained on them.
+
+    Where they are some of others, `whole` says how many those are.
+    """
 
     X: Any
     y: Any
     name: str = "these rows"
     new: bool = False
+    whole: int = 0
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -41,14 +45,23 @@ class Sample:
         if len(self) <= count:
             return self
         X, y = resample(self.X, self.y, replace=False, n_samples=count, random_state=seed)
-        return Sample(X, y, self.name, self.new)
+        return Sample(X, y, self.name, self.new, self.whole or len(self))
+
+    @property
+    def counted(self) -> str:
+        """How many they are, and of how many: "5,000 test rows", "a sample of 5,000 of 20,000 test rows"."""
+        some = f"a sample of {len(self):,} of {self.whole:,}" if self.whole > len(self) else f"{len(self):,}"
+        return f"{some} {self.name if max(self.whole, len(self)) != 1 else self.name.removesuffix('s')}"
 
 
-def sample(X: Any, y: Any, name: str = "these rows", *, new: bool = False) -> Sample | None:
-    """Rows as the report keeps them: frames of any kind as pandas', the rest as arrays. None without both."""
+def sample(X: Any, y: Any, name: str = "these rows", *, new: bool = False, whole: int = 0) -> Sample | None:
+    """Rows as the report keeps them: frames of any kind as pandas', the rest as arrays. None without both.
+
+    whole: how many rows they are drawn from, if they are
+    """
     if X is None or y is None:
         return None
-    rows = Sample(readable(X), _target(y), name, new)
+    rows = Sample(readable(X), _target(y), name, new, whole)
     if len(rows) != len(rows.y):
         raise ValueError(f"report: {name}: X has {len(rows)} rows, y has {len(rows.y)}")
     return rows

@@ -36,14 +36,15 @@ class CompiledNetwork:
     def __init__(self) -> None:
         self.sessions: dict[str, Session | JaxSession | None] = {}
         self.arrays: list[Any] = []
-        self.threads: int | None = None
+        self.way: tuple[str, int | None] = ("", None)  # engine and threads
         self.pid = os.getpid()
 
     def session(self, model: Model, params: Any, state: Any, what: str) -> Session | JaxSession | None:
         """The session for these arrays; None where the network cannot be compiled."""
         # how rows are split over threads may show in the last bits; a forked child may have interrupted its parent
-        if model.threads != self.threads or self.pid != os.getpid():
-            self.sessions, self.threads, self.pid = {}, model.threads, os.getpid()
+        way = model.engine, model.threads
+        if way != self.way or self.pid != os.getpid():
+            self.sessions, self.way, self.pid = {}, way, os.getpid()
         arrays = [*params.values(), *state.values()]
         if len(arrays) != len(self.arrays) or not all(map(is_, arrays, self.arrays)):
             if not all(session.reads(arrays) for session in self.sessions.values() if session is not None):

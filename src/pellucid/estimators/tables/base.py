@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from pellucid.amounts import check_whole
 from pellucid.data.dataset import Dataset
+from pellucid.data.dataset_stream import named_column
 from pellucid.data.dependence import Dependence, column_of_groups, dependence_of
 from pellucid.data.named_columns import without_column
 from pellucid.data.samples import Samples, TakenSamples
@@ -133,7 +134,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         check_parameters(self)
         with FitHooks(self, X, y, sample_weight, "fit", None) as hooks:
             if isinstance(X, Dataset):
-                self._fit_dataset(X, X_val, y_val, hooks)
+                self._fit_dataset(X, X_val, y_val, groups, time, hooks)
             else:
                 validation = Validation(X_val, y_val, sample_weight_val)
                 self._fit_rows(X, y, sample_weight, validation, groups, time, hooks)
@@ -216,7 +217,15 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         self.with_fitted(fitted, preprocessor)
         told(self, self.verbose)
 
-    def _fit_dataset(self, data: Dataset, X_val: ArrayLike, y_val: ArrayLike, hooks: FitHooks) -> None:
+    def _fit_dataset(
+        self,
+        data: Dataset,
+        X_val: ArrayLike,
+        y_val: ArrayLike,
+        groups: ArrayLike,
+        time: ArrayLike,
+        hooks: FitHooks,
+    ) -> None:
         """The same of a table that is not in memory: one network of each kind, rows held out by a hash."""
         if not is_auto(self.folds) and self.folds != 1:
             raise ValueError(
@@ -225,7 +234,9 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             )
         target = lambda y, weights: self._target(self._checked_target(y), weights)
         learner = TableLearner(target, self._new_preprocessor(), self._views, partial(self._recipe, hooks=hooks))
-        table = fit_streamed(self, learner, data, X_val, y_val)
+        column = named_column("groups", groups)
+        table = fit_streamed(self, learner, data, X_val, y_val, groups=column, time=named_column("time", time))
+        note_groups(table.preprocessor, column)
         self.__dict__.update(preprocessor_=table.preprocessor, n_samples_in_=table.rows)
         self.with_fitted(table.fitted, table.preprocessor)
 

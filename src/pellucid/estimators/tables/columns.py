@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -16,9 +17,13 @@ from sklearn.utils import check_array
 from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
+from pellucid.engine.native.runtime.processors import default_threads
 
 NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY = "numeric", "boolean", "category", "datetime", "empty"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)
+
+MANY = 1 << 16
+"""Rows from which columns are copied by several threads."""
 
 REPEATED = 10
 """Rows for each kind of text, on average, from which a column is told by its kinds."""
@@ -90,11 +95,9 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
             f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) (shape={frame.shape}) while "
             f"a minimum of 1 is required by {who}."
         )
-    columns, texts, declared = [], [], []
-    for place, dtype in enumerate(frame.schema.values()):
-        columns.append(_values(frame[:, place]))
-        declared.append(isinstance(dtype, nw.Categorical | nw.Enum))
-        texts.append(isinstance(dtype, nw.Categorical | nw.Enum | nw.String))
+    declared = [isinstance(dtype, nw.Categorical | nw.Enum) for dtype in frame.schema.values()]
+    texts = [isinstance(dtype, nw.Categorical | nw.Enum | nw.String) for dtype in frame.schema.values()]
+    columns = _side_by_side([frame[:, place] for place in range(len(texts))])
     texts_only = {isinstance(name, str) for name in frame.columns}
     if len(texts_only) == 2:
         strange = next(name for name in frame.columns if not isinstance(name, str))
@@ -105,6 +108,14 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
     named = texts_only == {True}
     names = list(frame.columns) if named else [f"x{j}" for j in range(len(columns))]
     return Table(names, columns, texts, named, declared)
+
+
+def _side_by_side(series: list[nw.Series[Any]]) -> list[Array]:
+    """Columns as arrays: of many rows on all processors, for most of it is copying."""
+    if len(series[0]) < MANY:
+        return list(map(_values, series))
+    with ThreadPoolExecutor(default_threads()) as pool:
+        return list(pool.map(_values, series))
 
 
 def _refuse_equal_names(X: ArrayLike, who: str) -> None:
@@ -196,6 +207,9 @@ def numbers(name: str, column: Array) -> Array:
 
 
 def _refuse_infinite(name: str, values: Array, rows: Array | None = None) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(values)):  # as nearly always, and quicker than an array of answers
+            return
     endless = np.isinf(values)
     if endless.any():
         row = int(np.flatnonzero(endless)[0])

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from pellucid.data.types import Array
 from pellucid.estimators.tables import columns
 from pellucid.estimators.tables.layout import Layout, moment
-from pellucid.estimators.tables.scaling import SCALERS, fit_scalers
+from pellucid.estimators.tables.scaling import SCALERS, fit_scalers, scaled_by
 
 UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -1}
 """Codes are 0, 1, ...; what is unknown or None becomes -1. (In one-hot columns it becomes zeros.)"""
@@ -49,7 +49,7 @@ class Encoding:
         unscaled = self.unscaled(self.layout.numbers(values), values)
         scaled = unscaled[:, : self.scaled]
         for scaler in self.scalers if self.scaled else ():
-            scaled = scaler.transform(scaled)
+            scaled = scaled_by(scaler, scaled)
         return self.joined(scaled, unscaled, self.codes(values))
 
     def unscaled(self, numbers: Array, values: dict[str, Array]) -> Array:
@@ -63,14 +63,16 @@ class Encoding:
         """The same of numbers with NaN and of one-hot columns, in plain NumPy: it can be recorded."""
         gone = np.isnan(numbers)
         parts = [numbers if self.imputer is None else np.where(gone, self.imputer.statistics_, numbers)]
-        parts.append(gone[:, self.marked].astype(float))
+        if self.marked:
+            parts.append(gone[:, self.marked].astype(float))
         if hot is not None:
             parts.append(paired(hot, list(map(len, self.layout.categories_of(self.layout.one_hot)))))
         return np.column_stack(parts)
 
     def joined(self, scaled: Array, unscaled: Array, codes: Array) -> Array:
         """Scaled columns, those that need no scale, and codes."""
-        return np.column_stack([scaled, unscaled[:, self.scaled :], codes])
+        parts = [part for part in (scaled, unscaled[:, self.scaled :], codes) if part.shape[1]]
+        return parts[0] if len(parts) == 1 else np.column_stack(parts or [scaled])
 
     def codes(self, values: dict[str, Array]) -> Array:
         """Codes from 1 of the columns of many categories; 0 is unknown or missing.   -> (n, such columns)"""
@@ -192,7 +194,7 @@ def category_codes(places: dict[str, int], texts: Array) -> Array:
 
 def one_hot(places: dict[str, int], texts: Array) -> Array:
     """A column for each category, 1 where it is; none for what is unknown.   (n,) -> (n, categories)"""
-    return np.asarray(category_codes(places, texts)[:, None] == np.arange(len(places)), np.float64)
+    return np.equal(category_codes(places, texts), np.arange(len(places))[:, None]).astype(np.float64).T
 
 
 def paired(hot: Array, sizes: list[int]) -> Array:

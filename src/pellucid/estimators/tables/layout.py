@@ -76,7 +76,7 @@ class Layout:
         return [self.categories[name] for name in names]
 
     def numbers(self, values: dict[str, Array]) -> Array:
-        """Numbers and parts of dates, with NaN.   -> (n, numbers)"""
+        """Numbers and parts of dates, with NaN.   -> (n, numbers), column by column in memory"""
         columns: list[Array] = []
         for name, kind in self.kinds.items():
             if kind == NUMERIC:
@@ -84,7 +84,7 @@ class Layout:
             elif kind == TIME:
                 columns += date_numbers(values[name], self.dates[name]).values()
         rows = len(next(iter(values.values())))
-        return np.column_stack(columns) if columns else np.empty((rows, 0))
+        return np.array(columns).T if columns else np.empty((rows, 0))
 
     def number_groups(self) -> list[list[str]]:
         """Names of the columns of `numbers`, those of each column of the table together."""

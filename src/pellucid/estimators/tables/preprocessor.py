@@ -39,8 +39,9 @@ from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
 
-PART = 1 << 14
-"""Rows that are transformed at a time."""
+PART = 8200
+"""Rows that are transformed at a time: they fit into a core's cache, and are no power of two, by which columns would
+lie in the same few lines of it."""
 
 
 class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -193,12 +194,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         weights = checked_weights(sample_weight, table.rows)
         kinds = column_kinds(table, chosen)
         values = column_values(table, kinds)
-        empty = []
-        for name, column in values.items():
-            gone = _is_missing(column)
-            self._refuse_missing(name, gone)
-            if gone.all():
-                empty.append(name)
+        self._refuse_missing(values)
+        empty = [name for name, column in values.items() if _is_missing(column[:1]).all() and _is_missing(column).all()]
         if empty:
             self._leave_out(empty, values)
             kinds |= dict.fromkeys(empty, EMPTY)
@@ -208,7 +205,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             who = type(self).__name__
             counted = counted_levels(data, {name: own[name] for name, kind in kinds.items() if kind == CATEGORY}, who)
         layout = learn_layout(table, kinds, texts, values, self.one_hot_max, counted)
-        some = scale_rows(values, table.rows) if data is None else None  # a sample is few enough
+        some = scale_rows(values, layout.categories, table.rows) if data is None else None  # a sample is few enough
         shown = values if some is None else {name: column[some] for name, column in values.items()}
         counts = weights if some is None or weights is None else weights[some]
         encoding = learn_encoding(layout, shown, self.scaling, marks=self.missing == "indicator", weights=counts)
@@ -249,12 +246,15 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         for name in empty:
             del values[name]
 
-    def _refuse_missing(self, name: str, gone: Array) -> None:
-        if self.missing == "error" and gone.any():
-            raise ValueError(
-                f"column {name!r} has a missing value (None or NaN) in row {int(np.flatnonzero(gone)[0])}: fill "
-                "it, or set missing='indicator'"
-            )
+    def _refuse_missing(self, values: dict[str, Array]) -> None:
+        """Raise for the first missing value, if that is wanted."""
+        for name, column in values.items() if self.missing == "error" else ():
+            gone = _is_missing(column)
+            if gone.any():
+                raise ValueError(
+                    f"column {name!r} has a missing value (None or NaN) in row {int(np.flatnonzero(gone)[0])}: fill "
+                    "it, or set missing='indicator'"
+                )
 
     # transform
 
@@ -355,8 +355,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             floats
         """
         values = column_values(read_texts(table, self._encoding.layout.texts), self.kinds_)
-        for name, column in values.items():
-            self._refuse_missing(name, _is_missing(column))
+        self._refuse_missing(values)
         return self._rows(self._encoding, values)
 
     def _rows(self, encoding: Encoding, values: dict[str, Array]) -> Array:

@@ -156,6 +156,15 @@ standardised columns so that they are uncorrelated; "whiten" also gives each the
 """
 
 
+def scaled_by(scaler: TransformerMixin, x: Floats) -> Floats:
+    """What a fitted scaler makes of rows that are known to be finite floats; ours need not look at them again."""
+    if not isinstance(scaler, SmoothRobustScaler | HiddenDirections):
+        scaled: Floats = scaler.transform(x)
+        return scaled
+    with np.errstate(over="ignore"):
+        return scaler.formula(x)
+
+
 def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array | None = None) -> int:
     """Fit them one after the other; returns how many columns they make.   X: (n, columns)
 
@@ -163,7 +172,7 @@ def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array 
     """
     for number, scaler in enumerate(scalers):
         if number:
-            X = scalers[number - 1].transform(X)
+            X = scaled_by(scalers[number - 1], X)
         counting = isinstance(scaler, StandardScaler | SmoothRobustScaler)
         with np.errstate(invalid="ignore"):  # PCA's shares of no variance at all, where all columns are constant
             scaler.fit(X, **({"sample_weight": sample_weight} if counting else {}))

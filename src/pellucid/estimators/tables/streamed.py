@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from pellucid.data.dataset import Dataset
-from pellucid.data.dataset_stream import checking_part, held_out
+from pellucid.data.dataset_stream import checking_part, held_out, without_groups
 from pellucid.data.door import dataset
 from pellucid.data.parts import Part
 from pellucid.data.samples import Samples
@@ -74,17 +74,23 @@ def fit_streamed(
     data: Dataset,
     X_val: ArrayLike = None,
     y_val: ArrayLike = None,
+    *,
+    groups: str | None = None,
+    time: str | None = None,
 ) -> StreamedTable:
     """Train on a data set as on a table. Rows held out are `X_val`, or a share of `data` by a hash; in memory.
+
+    The share is one of whole `groups`, or the latest by `time`, where these columns are named.
 
     Folds are for tables in memory: there is one network for each view.   X_val: a Dataset, or a table with `y_val`
     """
     check_parameters(parameters)
     rng = check_random_state(parameters.random_state)
     share = float(parameters.validation_fraction) if parameters.early_stopping else 0.0
-    training, unseen = data, _given(X_val, y_val)
+    data = without_groups(data, groups)
+    training, unseen = data, _given(X_val, y_val, groups)
     if unseen is None and share:
-        training, unseen = held_out(data, share, seed_of(rng))
+        training, unseen = held_out(data, share, seed_of(rng), groups=groups, time=time)
     preprocessor = learner.preprocessor
     sample, matrix = preprocessor.fit_dataset(training)
     learned = learned_target(
@@ -129,11 +135,11 @@ def fit_streamed(
     return StreamedTable(fitted, preprocessor, total)
 
 
-def _given(X_val: ArrayLike, y_val: ArrayLike) -> Dataset | None:
-    """Validation data as a data set."""
-    if X_val is None or isinstance(X_val, Dataset):
-        return X_val
-    return dataset([(X_val, y_val)])
+def _given(X_val: ArrayLike, y_val: ArrayLike, groups: str | None) -> Dataset | None:
+    """Validation data as a data set, without the column of groups."""
+    if X_val is None:
+        return None
+    return without_groups(X_val if isinstance(X_val, Dataset) else dataset([(X_val, y_val)]), groups)
 
 
 def _held(learned: LearnedTarget, preprocessor: TablePreprocessor, part: Part) -> Samples:

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from pellucid.data.dataset import Dataset
-from pellucid.data.levels import Levels
-from pellucid.data.parts import Part, joined_parts
+from pellucid.data.levels import Levels, joined_levels
+from pellucid.data.parts import Part
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning, ShapeError
 from pellucid.estimators.tables.columns import Table, read_table, tokens
@@ -63,27 +63,29 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
         raise ShapeError("the data set is empty: it has columns, but no rows")
     most = max(min(ROWS, BYTES // (8 * len(data.columns))), 1)
     some = counted if rows <= most else counted.split(most / rows, seed=SEED)[1]
-    sample = joined_parts(list(some.parts()))
+    sample = some.in_memory()
     return TableSample(table_of(sample, who), sample, rows)
 
 
-def scale_rows(values: Mapping[str, Array], rows: int) -> Array | None:
+def scale_rows(values: Mapping[str, Array], categories: Mapping[str, list[str]], rows: int) -> Array | None:
     """Numbers of the rows that scales are learned from: SCALED of a larger table, drawn; None is all of them.
 
     A column that is missing in all that are drawn brings a row where it is not, and one of few categories a row of
-    each.   values: columns by name
+    each, and one where it is missing.   values: columns by name.   categories: all that columns have, where they do
     """
     if rows <= SCALED:
         return None
     drawn = np.sort(np.random.default_rng(SEED).choice(rows, SCALED, replace=False, shuffle=False))
     more = [drawn]
-    for column in values.values():
-        if column.dtype.kind == "O":
-            levels, _ = pd.factorize(column, use_na_sentinel=False)
-            first = np.flatnonzero(np.diff(np.maximum.accumulate(levels), prepend=-1))
-            more += [first] if len(first) <= LEVELS else []
-        elif column.dtype.kind in "fM" and (column[drawn] != column[drawn]).all():
-            more.append(np.flatnonzero(column == column)[:1])
+    for name, column in values.items():
+        if column.dtype.kind in "fM":
+            absent = (column[drawn] != column[drawn]).all()
+            more += [np.flatnonzero(column == column)[:1]] if absent else []
+        elif len(categories.get(name, ())) < LEVELS:
+            levels = set(column[drawn].tolist())
+            absent_levels = [level for level in categories.get(name, ()) if level not in levels]
+            more += [np.flatnonzero(column == level)[:1] for level in absent_levels]
+            more += [] if None in levels else [np.flatnonzero(pd.isna(column))[:1]]
     return np.unique(np.concatenate(more))
 
 
@@ -107,6 +109,8 @@ def counted_levels(data: Dataset, columns: dict[str, str], who: str) -> dict[str
     for part in alone.parts():
         for (name, counts), column in zip(levels.items(), table_of(part, who).columns, strict=True):
             counts.add(tokens(name, column))
+    everyones = data.told(levels)
+    levels = {name: joined_levels([each[name] for each in everyones]) for name in columns}
     categories = {name: counts.names() for name, counts in levels.items()}
     crowded = [name for name, counts in levels.items() if counts.lost]
     if crowded:

@@ -116,7 +116,7 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, IncrementalTabularM
     def _split(self, y: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
         if y.ndim == 2:
             return random_split(len(y), self.validation_fraction, rng)
-        return by_fraction_of_classes(np.unique(y, return_inverse=True)[1], self.validation_fraction, rng)
+        return by_fraction_of_classes(len(y), np.unique(y, return_inverse=True)[1], self.validation_fraction, rng)
 
     @property
     def estimator_(self) -> MLPClassifier:

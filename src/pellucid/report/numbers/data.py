@@ -53,9 +53,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """The rows: how many, the first columns, the target."""
+    """The rows: how many (`counted`, in words), the first columns, the target."""
 
     rows: int
+    counted: str
     shape: tuple[int, ...]  # of one row
     kind: str  # "table", "array", "sparse matrix"
     columns: tuple[Column, ...]
@@ -94,11 +95,22 @@ def data(rows: Sample, *, classes: bool, outputs: Sequence[str] = ()) -> Data:
     if rows.sparse or not names:
         gone = 0.0 if rows.sparse else float(np.mean(~np.isfinite(np.asarray(X, float))))
         kind = f"sparse matrix, {X.nnz / max(np.prod(X.shape), 1):.2%} filled" if rows.sparse else "array"
-        return Data(len(rows), shape, kind, (), int(np.prod(shape)), gone, _target(rows.y, classes, outputs))
+        return Data(
+            len(rows), rows.counted, shape, kind, (), int(np.prod(shape)), gone, _target(rows.y, classes, outputs)
+        )
     shown = tuple(describe(name, column(X, j)) for j, name in enumerate(names[:COLUMNS]))
     kind = "table" if isinstance(X, pd.DataFrame) else "array"
     gone = float(np.mean(missing(X)))
-    return Data(len(rows), shape, kind, shown, max(len(names) - COLUMNS, 0), gone, _target(rows.y, classes, outputs))
+    return Data(
+        len(rows),
+        rows.counted,
+        shape,
+        kind,
+        shown,
+        max(len(names) - COLUMNS, 0),
+        gone,
+        _target(rows.y, classes, outputs),
+    )
 
 
 def _target(y: Any, classes: bool, outputs: Sequence[str]) -> tuple[Column, ...]:

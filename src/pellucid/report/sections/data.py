@@ -21,9 +21,10 @@ def data_section(data: Data | None, held: Sample | None = None) -> Section:
             "data", "Data", absent("No rows were given. With them:", "pellucid.report(model, 'run.html', X, y)")
         )
     shape = "×".join(map(str, data.shape))
-    words = [f"{plural(data.rows, 'row')} of {shape} {'columns' if len(data.shape) == 1 else 'numbers'} ({data.kind})"]
+    counted = f"{data.counted[:1].upper()}{data.counted[1:]}"
+    words = [f"{counted} of {shape} {'columns' if len(data.shape) == 1 else 'numbers'} ({data.kind})"]
     if held is not None:
-        words.append(f"{len(held):,} {held.name}")
+        words.append(held.counted)
     if data.missing:
         words.append(f"{data.missing:.2%} of the values are missing")
     lead = paragraph("; ".join(words), ". ", data.caption)

@@ -18,8 +18,7 @@ MANY = 40
 
 
 def quality_section(
-    rows_name: str | None,
-    rows: int,
+    measured: str | None,
     scores: tuple[Score, ...] = (),
     confusion: Confusion | None = None,
     reliability: Reliability | None = None,
@@ -29,11 +28,14 @@ def quality_section(
     new: bool = False,
     trouble: str = "",
 ) -> Section:
-    """Scores and charts on rows; without rows, how to get them.   new: was nothing trained on them?"""
+    """Scores and charts on rows; without rows, how to get them.
+
+    measured: on how many of which rows, in words.   new: was nothing trained on them?
+    """
     title = "How good it is"
     if trouble:
         return Section("quality", title, absent(trouble, ""))
-    if rows_name is None:
+    if measured is None:
         how = "pellucid.report(model, 'run.html', X, y, validation=(X_val, y_val))"
         return Section("quality", title, absent("Without rows nothing can be measured. With them:", how))
     warning = (
@@ -45,7 +47,7 @@ def quality_section(
             "pellucid.report(model, 'run.html', X, y, validation=(X_val, y_val))",
         )
     )
-    parts: list[Any] = [paragraph(f"Measured on {rows:,} {rows_name}."), tiles(scores), warning]
+    parts: list[Any] = [paragraph(f"Measured on {measured}."), tiles(scores), warning]
     records: dict[str, Any] = {}
     charts: list[Markup | None] = []
     if confusion is not None:

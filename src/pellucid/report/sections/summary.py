@@ -19,7 +19,7 @@ def tiles(scores: Iterable[Score]) -> Markup:
 
 def summary(asked: Predictor, story: History | None, scores: tuple[Score, ...], rows: Sample | None) -> Markup:
     """Quality first; then how large it is, and how long it was trained."""
-    name = "" if rows is None else f"{len(rows):,} {rows.name}"
+    name = "" if rows is None else rows.counted
     large = [_tile(score.name, text(score), f"{name}; {score.beside}") for score in scores if score.first]
     size = sum(model.summary().count for model in asked.crew)
     networks = f"{len(asked.crew)} networks" if len(asked.crew) > 1 else str(asked.model.loss.name)

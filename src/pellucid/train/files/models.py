@@ -56,7 +56,7 @@ def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "own_metrics": [m.name for m in model.metrics if METRICS.get(m.name) is not m],
         "dtype": model.dtype.name,
         "features": list(model.features),
-        "engine": model.engine,
+        "engine": model.asked_engine if model.products == "full" else "jax",
         "threads": model.threads,
         "products": model.products,
         "compiled": model.compiled,

@@ -183,7 +183,8 @@ def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
     batch = len(flatten(args[1])[0]) if isinstance(args[1], tuple) else 0  # whose number of rows is open
     first = len(flatten(args[0])[0])
     kinds = tuple((np.shape(x)[first <= i < first + batch :], np.asarray(x).dtype) for i, x in enumerate(leaves))
-    parts = (trainer.net, trainer.loss, trainer.optimizer, trainer.penalty)
+    optimizer = trainer.optimizer.unscheduled() if is_ours(trainer.optimizer) else trainer.optimizer
+    parts = (trainer.net, trainer.loss, optimizer, trainer.penalty)
     return shared_graph((name, kinds, tree), parts, lambda: record(f, *_specs(args), name=name), key=trainer.key)
 
 
