@@ -26,6 +26,10 @@ class Words:
             raise TypeError(f"words for {', '.join(self.names)} expected, got {', '.join(values)}")
         return [int(values[name]) for name in self.names] + [int(word) for words in lists for word in words]
 
+    def place(self, name: str) -> int:
+        """Which word of the table it is."""
+        return self.names.index(name)
+
     def read(self, code: Code, table: Lanes | None = None) -> Reader:
         return Reader(self, code, code.arguments[0] if table is None else table)
 
@@ -44,7 +48,7 @@ class Reader(SimpleNamespace):
 
     def put(self, name: str, value: Lanes) -> None:
         """Write a word, for whoever reads the table afterwards."""
-        self._words.store(self._layout.names.index(name), value)
+        self._words.store(self._layout.place(name), value)
 
 
 class Rest:

@@ -263,8 +263,8 @@ class Binding:
             table.add(kernel, words)
             return
         product = self._product_with_loop(loop, loop.product, thread, table)
-        table.functions.append((product + PRODUCT_WORDS.names.index("finish"), kernel))
-        table.inside.append((product + PRODUCT_WORDS.names.index("finish_table"), len(table.words)))
+        table.functions.append((product + PRODUCT_WORDS.place("finish"), kernel))
+        table.inside.append((product + PRODUCT_WORDS.place("finish_table"), len(table.words)))
         table.words += words
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:

@@ -35,7 +35,7 @@ class Lane:
         """Blocks first ... last - 1 of the rows of X; their results go into Y. `look`: for what is not finite."""
         entries = self.entries if look else self.entries[1:]
         self.gathers[:] = X.ctypes.data, self.X.ctypes.data, X.nbytes // len(X)
-        self.copying[COPY_WORDS.names.index("target")] = Y.ctypes.data + first * self.Y.nbytes
+        self.copying[COPY_WORDS.place("target")] = Y.ctypes.data + first * self.Y.nbytes
         return Job(
             first=first,
             last=last,
