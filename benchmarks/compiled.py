@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native import cache
-from pellucid.engine.native.llvm.code import INT32, INT64, Code, Text
-from pellucid.engine.native.llvm.module import Kernel
-from pellucid.engine.native.llvm.processor import Processor, processor
-from pellucid.engine.native.llvm.tile import plus_product
+from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Text
+from pellucid.engine.native.code.llvm.module import Kernel
+from pellucid.engine.native.code.llvm.processor import Processor, processor
+from pellucid.engine.native.code.products.tile import plus_product
+from pellucid.engine.native.runtime import cache
 
 
 @functools.cache

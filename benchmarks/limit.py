@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.cases import TrainCase
 from benchmarks.compiled import multiply_adds, operations
-from pellucid.engine.native.work import PER_THREAD
+from pellucid.engine.native.runtime.work import PER_THREAD
 
 
 def flops(case: TrainCase) -> int:

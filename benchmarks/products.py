@@ -1,4 +1,4 @@
-"""The matrix products of a training step alone, split over threads as in our engine; no thread waits for another.
+"""The matrix products of a training step alone, their rows split over threads; no thread waits for another.
 
 What a step cannot do without: for each layer the forward product X W and the weights' gradient X' G, and for all
 layers but the first the rows' gradient G W'. Buffers are allocated once; nothing else is done.
@@ -15,12 +15,12 @@ import numpy as np
 from benchmarks.cases import TrainCase
 from benchmarks.compiled import calls
 from benchmarks.limit import threads_of
-from pellucid.engine.native import blas, cache
-from pellucid.engine.native.binding import share
-from pellucid.engine.native.builtin_kernels import GEMM
-from pellucid.engine.native.llvm.processor import processor
-from pellucid.engine.native.llvm.product import kernel
-from pellucid.engine.native.llvm.product_plan import Product, room_for, words_for
+from pellucid.engine.native.code.builtin_kernels import GEMM
+from pellucid.engine.native.code.llvm.processor import processor
+from pellucid.engine.native.code.products.product import kernel
+from pellucid.engine.native.code.products.product_plan import Product, room_for, words_for
+from pellucid.engine.native.runtime import blas, cache
+from pellucid.engine.native.runtime.binding import share
 
 
 class Share:

@@ -16,12 +16,12 @@ from benchmarks.cases import CASES, THREADS, TrainCase, data
 from benchmarks.contestants import OURS
 from benchmarks.contestants.ours import model
 from benchmarks.figures import Figure
-from pellucid.engine.native import cache
-from pellucid.engine.native import stepper as native
-from pellucid.engine.native.llvm.product import kernel
-from pellucid.engine.native.run import execute
-from pellucid.engine.native.run_loop import BARRIER, CHECK, Job
-from pellucid.engine.native.stepper import FLUSH, Stepper
+from pellucid.engine.native.code.products.product import kernel
+from pellucid.engine.native.code.run_loop import BARRIER, CHECK, Job
+from pellucid.engine.native.runtime import cache
+from pellucid.engine.native.runtime import stepper as native
+from pellucid.engine.native.runtime.run import execute
+from pellucid.engine.native.runtime.stepper import FLUSH, Stepper
 
 
 def measure_profile(names: list[str], quick: bool = False) -> Iterator[Figure]:

@@ -51,17 +51,22 @@ API = {
     "pellucid.export": "Export",
     "pellucid.lab": "The lab",
     "pellucid.datasets": "Tables that come along",
+    "pellucid.distributed": "Several processes",
+    "pellucid.dask": "On Dask",
 }
 """Pages of the API: a module whose public names they show (those of a part below it that has a page stand there)."""
 
-ROOMS = ("nn", "optim", "train", "inspect", "report", "export", "lab", "datasets", "estimators", "importing")
+ROOMS = (
+    *("nn", "optim", "train", "inspect", "report", "export", "lab", "datasets", "estimators", "importing"),
+    *("distributed", "dask"),
+)
 HIDDEN = ("plots", "random")
 """Modules."""
 
 HOMES = {"pellucid.loading": "pellucid.train"}
 """Pages of what stands in a file of no room."""
 
-INHERITING = ("pellucid.estimators",)
+INHERITING = ("pellucid.estimators", "pellucid.dask")
 """Pages that show what classes have from their bases: `fit` and `predict` stand there."""
 
 FIRST = (

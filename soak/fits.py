@@ -16,7 +16,7 @@ import numpy as np
 import pellucid as pel
 from benchmarks.memory import status
 from pellucid import nn, optim
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 from soak.part import Failures, Figure, Part
 from soak.samples import numbers, table
 

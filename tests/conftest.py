@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.runtime.announcement import silent
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -36,7 +36,7 @@ def quick_xla():
 @pytest.fixture
 def split(monkeypatch):
     """Graphs of every size are split over all threads they are given."""
-    monkeypatch.setattr("pellucid.engine.native.work.PER_THREAD", 1)
+    monkeypatch.setattr("pellucid.engine.native.runtime.work.PER_THREAD", 1)
 
 
 @pytest.fixture

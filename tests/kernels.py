@@ -1,9 +1,9 @@
 """Small kernels for tests of what surrounds them."""
 
-from pellucid.engine.native.builtin_kernels import builtin
-from pellucid.engine.native.llvm.code import INT32
-from pellucid.engine.native.llvm.module import Kernel
-from pellucid.engine.native.words import Words
+from pellucid.engine.native.code.builtin_kernels import builtin
+from pellucid.engine.native.code.llvm.code import INT32
+from pellucid.engine.native.code.llvm.module import Kernel
+from pellucid.engine.native.code.words import Words
 
 
 def plus(number: int) -> Kernel:

@@ -76,6 +76,16 @@ def test_every_room_is_in_the_table_and_in_the_picture():
     assert all(re.search(rf">[^<]*\b{room}\b", picture) for room in rooms)
 
 
+def test_every_folder_of_the_native_engine_names_its_files():
+    native = PACKAGE / "engine" / "native"
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", section(r"\.\.\. on the native engine"), flags=re.M)
+    assert [folder for folder, _ in rows] == ["runtime", "loops", "passes", "code"]
+    for folder, files in rows:
+        names = {name.rstrip("/") for name in re.findall(r"`([\w/]+)`", files)}
+        modules = {path for path in (native / folder).iterdir() if path.suffix == ".py" or path.is_dir()}
+        assert {path.stem for path in modules} - {"__init__", "__pycache__"} <= names, folder
+
+
 # ways
 
 

@@ -13,7 +13,7 @@ import pellucid
 
 ROOMS = (
     *("pellucid", "nn", "optim", "train", "data", "inspect", "report", "export", "datasets", "estimators"),
-    *("importing", "lab"),
+    *("importing", "lab", "distributed", "dask"),
 )
 
 EXCEPTIONS: set[str] = set()

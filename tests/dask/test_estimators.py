@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -17,10 +19,15 @@ pytest.importorskip("jax")
 distributed = pytest.importorskip("distributed")
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
+from dask import delayed  # noqa: E402
 
 from pellucid import BaggedMLPRegressor, Model, nn, train  # noqa: E402
 from pellucid import MLPRegressor as LocalMLPRegressor  # noqa: E402
 from pellucid.dask import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor  # noqa: E402
+from pellucid.dask.partitions import kept_by_workers  # noqa: E402
+from pellucid.dask.shared_table import HeldElsewhere, PartitionSource, shared_table  # noqa: E402
+from pellucid.dask.training import WorkerError  # noqa: E402
+from pellucid.data.sharing import Segment, Sharing  # noqa: E402
 from pellucid.errors import ShapeError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask and what it starts
@@ -35,6 +42,7 @@ def client():
     quick = {
         "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         "JAX_COMPILATION_CACHE_DIR": os.path.join(tempfile.gettempdir(), f"pellucid-test-xla-{os.getuid()}"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.05",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
     with (
@@ -48,10 +56,21 @@ def client():
         yield made
 
 
+def partitioned(frame, lengths):
+    """A frame of partitions of these lengths."""
+    ends = np.cumsum([0, *lengths])
+    parts = [delayed(frame[start:end]) for start, end in itertools.pairwise(ends)]
+    return dd.from_delayed(parts, meta=frame[:0])
+
+
 def test_a_table_of_eight_partitions(client):
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(X[:, 2] > 0, "x", "y"), target=Y)
-    table = dd.from_pandas(frame, npartitions=8)
+    """Of unequal lengths, one of them empty, and a class that only the last one has."""
+    target = np.where(Y, "yes", "no").astype(object)
+    target[-4:] = "rare"
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(X[:, 2] > 0, "x", "y"), target=target)
+    table = partitioned(frame, [20, 40, 0, 10, 30, 20, 30, 10])
     columns = [*"abcd", "kind"]
+    assert len({part.worker for part in kept_by_workers(client, table[columns], table["target"], None)}) == 2
     model = TabularMLPClassifier(client=client, quality="fast", max_iter=2, random_state=0)
     model.fit(table[columns], table["target"])
     lazy = model.predict_proba(table[columns])
@@ -61,17 +80,41 @@ def test_a_table_of_eight_partitions(client):
     answers = model.predict(table[columns]).compute()
     assert_array_equal(answers, local.predict(frame[columns]))
     assert_array_equal(answers.index, frame.index)
-    assert_array_equal(model.classes_, [0, 1])
+    assert_array_equal(model.classes_, ["no", "rare", "yes"])
     assert model.score(table[columns], table["target"]) == local.score(frame[columns], frame["target"])
+    assert {network.model.engine for network in local.fitted.networks} == {"auto"}  # it predicts as others do
 
 
 def test_arrays(client):
-    parts = da.from_array(X, chunks=(40, 2)), da.from_array(X[:, 0], chunks=40)
-    settings = {"hidden_layer_sizes": (8,), "max_iter": 3, "random_state": 0}
+    """Weighted rows in blocks; the result is that of all rows in one place."""
+    weights = rng.uniform(0.5, 2, len(X))
+    parts = da.from_array(X, chunks=(40, 2)), da.from_array(X[:, 0], chunks=40), da.from_array(weights, chunks=40)
+    settings = {"hidden_layer_sizes": (8,), "max_iter": 3, "random_state": 0, "dtype": "float64"}
     model = MLPRegressor(**settings).fit(*parts)  # the client that was made last
     assert_allclose(model.predict(parts[0]).compute(), model.to_local().predict(X), rtol=1e-5)
-    alone = LocalMLPRegressor(engine="numpy", **settings).fit(X, X[:, 0])
-    assert_allclose(model.to_local().predict(X), alone.predict(X), rtol=1e-3, atol=1e-4)
+    alone = LocalMLPRegressor(engine="numpy", **settings).fit(X, X[:, 0], weights)
+    assert_allclose(model.to_local().predict(X), alone.predict(X), rtol=1e-7)
+
+
+def test_a_failure_is_told_by_the_worker_that_has_it(client):
+    """Not by those that end because of it."""
+    broken = X.copy()
+    broken[100, 1] = np.nan
+    with pytest.raises(WorkerError, match=r"batch 5: .*NaN"):
+        MLPRegressor(client=client).fit(da.from_array(broken, chunks=(20, 4)), da.from_array(X[:, 0], chunks=20))
+
+
+def test_a_partition_of_others_is_not_read():
+    """A process has the rows of its worker, and knows of the others how many they are."""
+    table = shared_table({1: (X[:30], Y[:30]), 2: (X[30:30], Y[30:30])}, processes=1, index=0)
+    segments = (Segment(0, 0, 50, 1), *(Segment(1, 0, 30, 0),))
+    blocks = [HeldElsewhere(50, process=1), *table.source.blocks]
+    source = PartitionSource(table.source, blocks)
+    theirs = replace(table, source=source, sharing=Sharing(segments, 2, 0))
+    assert theirs.rows == 80
+    assert_array_equal(np.concatenate([part.X for part in theirs.parts()]), X[:30])
+    with pytest.raises(RuntimeError, match="partition 0 is held by process 1"):
+        list(Segment(0, 0, 50, 1).parts(blocks[0], theirs.read, ()))
 
 
 def test_parameters():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,9 +17,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pellucid import distributed, train
+from pellucid import distributed
 from pellucid.distributed.processes import described
-from tests.distributed import training
+from tests.distributed import shares, training
 from tests.processes import environment
 
 pytest.importorskip("jax")
@@ -40,16 +41,17 @@ def quick(**settings: str) -> dict[str, str]:
     return environment(
         JAX_DISABLE_MOST_OPTIMIZATIONS="1",
         JAX_COMPILATION_CACHE_DIR=cache,
+        JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0.05",
         OPENBLAS_NUM_THREADS="1",
         **settings,
     )
 
 
-def started(count: int, folder: Path, *words: str) -> list[subprocess.Popen[str]]:
+def started(count: int, folder: Path, *words: str, program: Path = PROGRAM) -> list[subprocess.Popen[str]]:
     where = address()
     return [
         subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(folder), *words],
+            [sys.executable, str(program), str(folder), *words],
             env=quick(PELLUCID_COORDINATOR=where, PELLUCID_PROCESSES=str(count), PELLUCID_INDEX=str(index)),
             stderr=subprocess.PIPE,
             text=True,
@@ -58,10 +60,10 @@ def started(count: int, folder: Path, *words: str) -> list[subprocess.Popen[str]
     ]
 
 
-def ended(processes: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
+def ended(processes: list[subprocess.Popen[str]], longest: float = LONGEST) -> list[tuple[int, str]]:
     """Exit code and words of each; none outlives the test."""
     try:
-        return [(p.returncode, words) for p in processes for words in [p.communicate(timeout=LONGEST)[1]]]
+        return [(p.returncode, words) for p in processes for words in [p.communicate(timeout=longest)[1]]]
     finally:
         for process in processes:
             process.kill()
@@ -98,12 +100,25 @@ def test_two_processes_are_as_good_as_one(tmp_path):
     same_as_alone(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_each_process_reads_its_share(tmp_path):
+    """Splits, weights, classes, preprocessing and the clock are those of one process; rows are held by one each."""
+    shares.write(tmp_path)
+    ends = ended(started(2, tmp_path, program=Path(shares.__file__)))
+    assert [code for code, _ in ends] == [0, 0], ends
+    alone = shares.results(tmp_path)
+    assert alone.pop("plain_classes") == ["no", "rare", "yes"]  # one of them is in the rows of the last process alone
+    for index in range(2):
+        with np.load(tmp_path / f"result-{index}.npz") as results:
+            assert results["plain_classes"].tolist() == ["no", "rare", "yes"]
+            for name, value in alone.items():
+                assert_allclose(results[name], value, rtol=1e-5 if name == "table" else 1e-7, err_msg=name)
+
+
 def test_a_killed_process_ends_the_other_and_four_go_on(tmp_path):
     processes = started(2, tmp_path, "--kill-at", "7")
     processes[1].wait(LONGEST)
-    begin = time.monotonic()
-    (code, words), _ = ended(processes)
-    assert time.monotonic() - begin < 30
+    (code, words), _ = ended(processes, longest=30)
     assert code not in (0, None)
     assert "another process of this run has ended" in words, words
     results = ended(started(4, tmp_path, "--resume"))
@@ -121,33 +136,57 @@ def test_mpirun(tmp_path):
     same_as_alone(tmp_path)
 
 
-def test_the_command(tmp_path):
-    """`pellucid train --processes 2` writes one run, and says what one process says."""
-    X, y, _ = training.table()
-    rows = (",".join(f"{v:.4f}" for v in (*row, label)) for row, label in zip(X, y, strict=True))
-    lines = ["a,b,c,d,y", *rows]
-    (tmp_path / "table.csv").write_text("\n".join(lines))
-    words = ["table.csv", "-t", "y", "--quality", "fast", "--processes", "2", "--out", "run", "--no-report", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pellucid", "train", *words, "--epochs", "3"],
+def command(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "pellucid", "train", *words, "--json"],
         env=quick(),
-        cwd=tmp_path,
-        capture_output=True,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=LONGEST,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "run" / "model.pel").exists()
-    assert json.loads(done.stdout)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "table.csv"]
+
+
+def outcome(process: subprocess.Popen[str]) -> dict:
+    words, errors = process.communicate(timeout=LONGEST)
+    assert process.returncode == 0, errors
+    return json.loads(words)
+
+
+def killed_when(folder: Path, launcher: subprocess.Popen[str]) -> None:
+    """SIGKILL for the second process that the command has started, once the run has begun."""
+    children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children")
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end and not (folder / "state.json").exists():
+        time.sleep(0.05)
+    os.kill(int(children.read_text().split()[1]), signal.SIGKILL)
+
+
+def test_the_command_and_a_process_of_it_that_is_killed(tmp_path):
+    """`pellucid train --processes 2` writes one run; a killed one is completed by one process, and is the same."""
+    shares.table().drop(columns="weight").to_csv(tmp_path / "table.csv", index=False)
+    words = ["table.csv", "-t", "target", "--quality", "fast", "--processes", "2", "--no-report", "--epochs", "3"]
+    whole = outcome(command(tmp_path, *words, "--out", "whole"))
+    assert (tmp_path / "whole" / "model.pel").exists()
+    assert whole["streamed"]  # each process reads its share
+    launcher = command(tmp_path, *words, "--out", "killed")
+    killed_when(tmp_path / "killed", launcher)
+    _, errors = launcher.communicate(timeout=30)  # the others are ended, too
+    assert launcher.returncode == 2
+    assert "process 1 of 2 ended with exit code -9" in errors, errors
+    resumed = outcome(command(tmp_path, "--resume", "killed"))
+    assert resumed["stage"] == "trained"
+    for name, value in whole["test"]["network"].items():
+        assert_allclose(resumed["test"]["network"][name], value, rtol=1e-4)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["killed", "table.csv", "whole"]
 
 
 def test_a_coordinator_that_never_comes():
-    begin = time.monotonic()
-    with pytest.raises(distributed.CoordinatorError, match="nobody answers at 127"):
-        distributed.join(address(), 2, 1, timeout=0.5)
-    assert time.monotonic() - begin < 30
+    program = "import sys; from pellucid import distributed; distributed.join(sys.argv[1], 2, 1, timeout=0.5)"
+    words = [sys.executable, "-c", program, address()]
+    done = subprocess.run(words, env=quick(), capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert "CoordinatorError: nobody answers at 127" in done.stderr, done.stderr
 
 
 def test_who_is_who():
@@ -166,7 +205,7 @@ def test_who_is_who():
 
 DEVICES = """
 import numpy as np
-from tests.distributed import training
+from tests.distributed import shares, training
 X, y, weights = training.table()
 model = training.model()
 model.fit(X, y, sample_weight=weights, validation=(X[:20], y[:20]), epochs=3, batch_size=16, devices="all", verbose=0)
@@ -191,13 +230,3 @@ def test_devices_are_for_jax():
     model.engine = "numpy"
     with pytest.raises(ValueError, match="devices='all' is for engine='jax'"):
         model.fit(X, y, devices="all", verbose=0)
-
-
-def test_what_processes_would_not_agree_on():
-    processes = train.processes.Processes(2, 0)
-    with pytest.raises(ValueError, match="validation is rows"):
-        processes.check(0.2, None, None)
-    with pytest.raises(ValueError, match="sample_weight"):
-        processes.check(None, "balanced", None)
-    with pytest.raises(ValueError, match="epochs or steps"):
-        processes.check(None, None, 3.0)

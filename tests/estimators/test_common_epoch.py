@@ -63,3 +63,16 @@ def test_the_same_bits_for_any_number_of_threads(y):
     kind = TabularMLPClassifier if y is NOISY else TabularMLPRegressor
     one, two = (kind(**SMALL, threads=threads).fit(X, y) for threads in (1, 2))
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*linear model")
+def test_shorter_where_that_is_better():
+    """Many rows of noise: a long training learns them by heart."""
+    rng = np.random.default_rng(1)
+    many = rng.normal(size=(2600, 4))
+    noisy = (many[:, 0] + 3 * rng.normal(size=2600) > 0).astype(int)
+    settings = SMALL | {"folds": 2}
+    model = TabularMLPClassifier(**settings).fit(many, noisy)
+    usual = model.get_recipe(rows=2600)["max_iter"]
+    assert model.get_recipe()["max_iter"] == usual // 2 == len(model.loss_curve_)
+    assert TabularMLPClassifier(**settings, max_iter=usual).fit(many, noisy).get_recipe()["max_iter"] == usual

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pellucid import TabularMLPClassifier
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 from pellucid.estimators import MLPClassifier, MLPRegressor, NetworkSettings, TrainingSettings
 from tests.both_engines import each_engine
 from tests.estimators import few_rows as few

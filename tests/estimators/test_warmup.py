@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import pellucid as pel
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 from pellucid.estimators.warmup import parts
 
 rng = np.random.default_rng(1)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid import nn
-from pellucid.engine.native.fallback import FallbackWarning
+from pellucid.engine.native.runtime.fallback import FallbackWarning
 from pellucid.errors import ShapeError
 from pellucid.train import Model, load
 from tests.both_engines import each_engine

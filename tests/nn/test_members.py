@@ -9,7 +9,7 @@ from scipy import special
 
 import pellucid as pel
 from pellucid import nn, optim
-from pellucid.engine.native.fallback import FallbackWarning
+from pellucid.engine.native.runtime.fallback import FallbackWarning
 from pellucid.errors import ShapeError
 from pellucid.nn.losses.link import Link
 from pellucid.train import Model, load

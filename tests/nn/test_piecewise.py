@@ -10,7 +10,7 @@ from scipy import sparse
 
 import pellucid as pel
 from pellucid import nn, optim
-from pellucid.engine.native.fallback import FallbackWarning
+from pellucid.engine.native.runtime.fallback import FallbackWarning
 from pellucid.errors import ShapeError
 from pellucid.estimators import MLPRegressor, NetworkSettings
 from pellucid.train import Model, load

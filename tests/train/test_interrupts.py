@@ -63,7 +63,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the
 import os, signal, threading
 import numpy as np
 from pellucid import Model, nn, optim, train
-from pellucid.engine.native import run, work
+from pellucid.engine.native.runtime import run, work
 
 work.PER_THREAD = 1
 rng = np.random.default_rng(0)

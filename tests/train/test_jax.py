@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid import MLPClassifier, MLPRegressor, Model, inspect, nn, optim, train
-from pellucid.engine.native.fallback import FallbackWarning
+from pellucid.engine.native.runtime.fallback import FallbackWarning
 
 pytest.importorskip("jax")
 pytestmark = pytest.mark.usefixtures("quick_xla")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pellucid import MLPRegressor, Model, fit_many, nn, optim
-from pellucid.engine.native import announcement, cache
+from pellucid.engine.native.runtime import announcement, cache
 from pellucid.train import Callback
 
 X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)

@@ -122,7 +122,7 @@ def test_only_the_new_parameters_are_not_finite():
 
 
 def test_what_cannot_be_compiled_runs_on_numpy_with_one_message():
-    from pellucid.engine.native.fallback import FallbackWarning
+    from pellucid.engine.native.runtime.fallback import FallbackWarning
 
     @custom_rule(slope=lambda d, y, x: d * 3 * x**2, shape=lambda x: x)
     def by_hand(x):
@@ -165,7 +165,7 @@ def test_wrong_engines_and_threads_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="PELLUCID_THREADS is a number from 1, got 'many'"):
         fitted(threads=None)
     monkeypatch.setenv("PELLUCID_THREADS", "2")
-    from pellucid.engine.native.processors import default_threads
+    from pellucid.engine.native.runtime.processors import default_threads
 
     assert default_threads() == 2
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.cli.failures import Failure
+from pellucid.cli.processes import is_one_of_several
 from pellucid.cli.settings import TrainSettings, known
 from pellucid.data.table_files import PACKINGS
 from pellucid.data.types import Array
@@ -54,8 +55,14 @@ class LookedAt:
 
 
 def is_streamed(files: Sequence[Path], asked: bool | None) -> bool:
-    """Is a table streamed? As asked for, or by its size."""
-    return asked if asked is not None else COPIES * expected_bytes(files) > available_memory()
+    """Is a table streamed? As asked for; else where several processes can read a share each, or by its size."""
+    if asked is not None:
+        return asked
+    if is_one_of_several():
+        from pellucid.data.arrow_files import is_read_in_parts
+
+        return all(map(is_read_in_parts, files))
+    return COPIES * expected_bytes(files) > available_memory()
 
 
 def expected_bytes(files: Sequence[Path]) -> float:
@@ -87,7 +94,7 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
     """
     from pellucid.data.dataset_stream import HELD, checking_part
     from pellucid.data.door import dataset
-    from pellucid.data.parts import joined_parts
+    from pellucid.distributed import share
 
     if settings.folds is not None and settings.folds > 1:
         raise Failure(
@@ -96,7 +103,8 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
         )
     table = dataset(list(map(str, files)))
     targets = tuple(known(dict.fromkeys(settings.target or ()), table.columns, "--target"))
-    data = dataset(list(map(str, files)), target=targets).counted()
+    data = dataset(list(map(str, files)), target=targets)
+    data = share(data) if is_one_of_several() else data.counted()
     rows = data.rows or 0
     kind, column = settings.column_of_split
     apart = {} if column is None else {"groups" if kind == "group" else "time": column}
@@ -106,7 +114,7 @@ def looked_at(settings: TrainSettings, files: Sequence[Path]) -> LookedAt:
     training, testing = data.split(min(settings.test, HELD / max(rows, 1)), seed=test_seed, **apart)
     trained = training.counted().rows or 0
     some = training if trained <= LOOKED_AT else training.split(LOOKED_AT / trained, seed=sample_seed)[1]
-    parts = [_frame(joined_parts(list(some.parts())), targets), _frame(checking_part(testing), targets)]
+    parts = [_frame(some.in_memory(), targets), _frame(checking_part(testing), targets)]
     import polars as pl
 
     numbers = np.arange(sum(part.height for part in parts))

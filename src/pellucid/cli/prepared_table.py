@@ -252,7 +252,9 @@ def say_table(screen: Screen, table: PreparedTable, settings: TrainSettings) -> 
     names = ", ".join(file.name for file in table.files[:3]) + (" ..." if len(table.files) > 3 else "")
     rows = table.training_rows + len(table.testing) + table.of_new_classes
     streamed = "" if table.stream is None else ", larger than memory: streamed"
-    if settings.stream:
+    if table.stream is not None and table.stream.data.sharing is not None:
+        streamed = ", of which each process reads its share"
+    elif settings.stream:
         streamed = ", streamed"
     screen.say(
         Text.assemble(

@@ -83,10 +83,13 @@ class RunFolder:
 
     # how far it has come
 
-    def begin(self, settings: TrainSettings, fingerprint: str) -> None:
-        """Write down what the run is; what cannot be written is told ahead of the training."""
+    def begin(self, settings: TrainSettings, fingerprint: str, *, together: bool = False) -> None:
+        """Write down what the run is; what cannot be written is told ahead of the training.
+
+        together: by the processes of `--processes`
+        """
         write_atomically(self[CONFIG], settings.toml().encode())
-        self.reach(BEGUN, data=fingerprint)
+        self.reach(BEGUN, data=fingerprint, together=together)
 
     def give_up(self) -> None:
         """Take away what was begun, if there is nothing in it but that."""

@@ -66,6 +66,8 @@ def _train(
     from pellucid.cli.processes import hush_libraries, is_one_of_several, launch, trained_together
     from pellucid.cli.training import run
 
+    if processes is None and resume is not None and RunFolder.existing(resume).state().get("together"):
+        processes = 1  # which reads the table as several do
     if processes is not None and not is_one_of_several():
         launch(sys.argv[2:], processes, resume)
         return

@@ -22,6 +22,7 @@ from pellucid.cli.failures import Failure, Interrupted, is_full
 from pellucid.cli.interrupts import Stop
 from pellucid.cli.live import LiveTraining
 from pellucid.cli.prepared_table import PreparedTable, prepared_table, say_table
+from pellucid.cli.processes import is_one_of_several
 from pellucid.cli.run_folder import RunFolder, fingerprint_of
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
@@ -55,7 +56,7 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
             estimator, notes = load(folder[run_folder.MODEL]), list(folder.state().get("notes", ()))
         else:
             if resumed is None:
-                folder.begin(settings, fingerprint)
+                folder.begin(settings, fingerprint, together=is_one_of_several())
             notes = train(estimator, table, folder[run_folder.NETWORKS], screen)
             _save(estimator, folder)
             stage = run_folder.TRAINED if stop.signal is None else run_folder.INTERRUPTED

@@ -1,7 +1,8 @@
 """Estimators by the conventions of LightGBM's for Dask: `client=None`, lazy predictions, `.to_local()`.
 
-A fit is one training by all workers that hold partitions: each starts a process that runs JAX, is given the table, and
-keeps its share of the rows on its devices. Predictions are made where the partitions lie.
+A fit is one training by all workers that hold partitions: each starts a process that runs JAX, and is given the
+partitions of its worker. It is the fit of a `pellucid.data.Dataset` that they share: rows stay where they are, classes
+and preprocessing are learned of all. Predictions are made where the partitions lie.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class OnDask(BaseEstimator):  # type: ignore[misc]
         return default_client()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnDask:
-        """Train on the workers that hold the partitions.
+        """Train on the workers that hold the partitions, each on its own.
 
         Parameters
         ----------
@@ -152,24 +153,56 @@ class Classifying(OnDask):
 
 
 class MLPClassifier(Classifying):
-    """`pellucid.MLPClassifier` on Dask."""
+    """`pellucid.MLPClassifier` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.MLPClassifier`
+    """
 
     kind = local.MLPClassifier
 
 
 class MLPRegressor(OnDask):
-    """`pellucid.MLPRegressor` on Dask."""
+    """`pellucid.MLPRegressor` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.MLPRegressor`
+    """
 
     kind = local.MLPRegressor
 
 
 class TabularMLPClassifier(Classifying):
-    """`pellucid.TabularMLPClassifier` on Dask."""
+    """`pellucid.TabularMLPClassifier` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.TabularMLPClassifier`
+    """
 
     kind = local.TabularMLPClassifier
 
 
 class TabularMLPRegressor(OnDask):
-    """`pellucid.TabularMLPRegressor` on Dask."""
+    """`pellucid.TabularMLPRegressor` on Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client | None
+        of the cluster; None is the client that was made last
+    **parameters
+        those of `pellucid.TabularMLPRegressor`
+    """
 
     kind = local.TabularMLPRegressor

@@ -51,15 +51,6 @@ def parts_of(collection: Any) -> list[Any]:
     )
 
 
-def joined(parts: list[Any]) -> Any:
-    """Parts of one kind, one behind the other."""
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return np.concatenate([np.asarray(part) for part in parts])
-
-
 def lazily(X: Any, model: Any, method: str) -> Any:
     """What a method of a fitted estimator says of all partitions, when it is asked for."""
     import dask

@@ -1,6 +1,7 @@
 """A training by the workers of a cluster: each starts a process that runs JAX, and all of them are one run.
 
-The processes are fresh ones: a process can join one run of JAX in its life, and a worker lives for many.
+The processes are fresh ones: a process can join one run of JAX in its life, and a worker lives for many. Each is given
+the partitions that its worker holds, and no others.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pellucid.dask.partitions import Partition, joined
+from pellucid.dask.partitions import Partition
 from pellucid.distributed.processes import free_address
+from pellucid.engine.jax.lost import LOST
 from pellucid.errors import PellucidError
 
 
@@ -24,15 +26,16 @@ class WorkerError(PellucidError, RuntimeError):
 
 def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any:
     """The fitted estimator; the workers that hold partitions train it together."""
+    from distributed import wait
+
     workers = sorted({partition.worker for partition in partitions})
     host = workers[0].rpartition("//")[2].rpartition(":")[0]
     (address,) = client.run(free_address, host, workers=workers[:1]).values()
-    rows = [partition.rows for partition in partitions]
     futures = [
         client.submit(
             work,
             estimator,
-            rows,
+            {number: each.rows for number, each in enumerate(partitions) if each.worker == worker},
             address,
             len(workers),
             index,
@@ -44,16 +47,19 @@ def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any
         for index, worker in enumerate(workers)
     ]
     try:
-        return client.gather(futures)[0]
+        wait(futures)
+        failures = [future.exception() for future in futures if future.status == "error"]
+        if failures:  # those that ended because another one did tell less
+            raise min(failures, key=lambda failure: LOST in str(failure))
+        return futures[0].result()
     finally:
         client.cancel(futures)
 
 
-def work(estimator: Any, parts: list[tuple[Any, ...]], address: str, count: int, index: int) -> Any:
+def work(estimator: Any, partitions: Mapping[int, tuple[Any, ...]], address: str, count: int, index: int) -> Any:
     """On a worker: one process of the training. The first one gives the fitted estimator, others nothing."""
-    columns = [joined(list(each)) for each in zip(*parts, strict=True)]
     with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
-        Path(folder, "task").write_bytes(pickle.dumps((estimator, columns, address, count, index)))
+        Path(folder, "task").write_bytes(pickle.dumps((estimator, dict(partitions), address, count, index)))
         command = [sys.executable, "-m", "pellucid.dask.process", folder]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:

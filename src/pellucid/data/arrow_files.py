@@ -201,6 +201,11 @@ def _paths(files: Any) -> list[str]:
     return paths
 
 
+def is_read_in_parts(path: Any) -> bool:
+    """Can rows of such a file be read without those before and behind them, as far as its ending says?"""
+    return bool(_format(path, strict=False))
+
+
 def _format(path: Any, *, strict: bool = True) -> str:
     """What the ending says."""
     suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in PACKED]

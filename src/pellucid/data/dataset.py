@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from pellucid.data.parts import Columns, Part, joined_parts
 from pellucid.data.pools import Cursor, Encoder, Pool, chosen_parts, pooled, shuffled, taken_in_turn
 from pellucid.data.samples import Samples
 from pellucid.data.shares import Share, SomeRows, count_chosen
+from pellucid.data.sharing import Sharing
 from pellucid.data.sources import Block, Source
 from pellucid.data.types import Array
 from pellucid.errors import ShapeError
@@ -29,6 +30,11 @@ POOL = 1 << 25
 
 PLACES = 8
 """Blocks, at most, that a few rows are taken from."""
+
+SEED = 1 << 31
+"""Of the hash that draws a few rows of a shared data set; other draws have smaller ones."""
+
+T = TypeVar("T")
 
 LISTED = 20
 """Names that an error lists at most."""
@@ -54,6 +60,8 @@ class Dataset:
         rows that are shuffled together; None is 32 MB of them
     encode : Encoder | None
         makes floats of rows; None for numbers as they are
+    sharing : Sharing | None
+        which rows each of several processes reads (`pellucid.distributed.share`); None reads all of them here
     """
 
     source: Source
@@ -62,6 +70,7 @@ class Dataset:
     counted_rows: int | None = None
     buffer: int | None = None
     encode: Encoder | None = field(default=None, repr=False)
+    sharing: Sharing | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         rows = "unknown" if self.rows is None else f"{self.rows:,}"
@@ -83,7 +92,7 @@ class Dataset:
         """How many rows there are; None where that is known only by reading them (see `counted`)."""
         if self.counted_rows is not None:
             return self.counted_rows
-        counts = self._block_rows
+        counts = self._block_rows if self.sharing is None else self.sharing.counts(self.shares)
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @cached_property
@@ -225,7 +234,7 @@ class Dataset:
     # rows in order
 
     def parts(self) -> Iterator[Part]:
-        """All rows in order, as they come, read ahead by another thread.
+        """All rows in order, as they come, read ahead by another thread. Of a shared data set, those of this process.
 
         Returns
         -------
@@ -235,11 +244,50 @@ class Dataset:
         return ahead(self._parts(), 4)
 
     def _parts(self) -> Iterator[Part]:
+        if self.sharing is not None:
+            for _, segment in self.sharing.own:
+                yield from segment.parts(self.source.blocks[segment.block], self.read, self.shares)
+            return
         for number, block in enumerate(self.source.blocks):
             yield from chosen_parts(block, number, self.read, self.shares)
 
+    def told(self, own: T) -> list[T]:
+        """What was found in the rows of each process that reads the data set; of one alone, what it found.
+
+        Parameters
+        ----------
+        own : object
+            what this process has found; all of them must ask
+
+        Returns
+        -------
+        list
+            one for each process, in their order
+        """
+        return [own] if self.sharing is None else self.sharing.told(own)
+
+    def in_memory(self) -> Part:
+        """All rows as they come, as one part: for those that are few. Each process has those of all of them.
+
+        Returns
+        -------
+        Part
+            in the order of the rows
+        """
+        if self.sharing is None:
+            return joined_parts(list(self.parts()))
+        blocks = self.source.blocks
+        own = {
+            number: list(segment.parts(blocks[segment.block], self.read, self.shares))
+            for number, segment in self.sharing.own
+        }
+        everywhere = {number: parts for each in self.told(own) for number, parts in each.items()}
+        return joined_parts([part for number in sorted(everywhere) for part in everywhere[number]])
+
     def some(self, most: int) -> Part:
         """At most so many rows: the first ones of blocks that are evenly taken.
+
+        Of a shared data set about so many are drawn by their hash: the same ones, whoever reads them.
 
         Parameters
         ----------
@@ -251,6 +299,11 @@ class Dataset:
         Part
             in memory
         """
+        if self.sharing is not None:
+            share, drawn = most / max(self.rows or 0, 1), self
+            while share < 1 and not (drawn := self.split(share, seed=SEED)[1]).rows:
+                share *= 2  # few of few may be none
+            return (drawn if share < 1 else self).in_memory()
         blocks = list(enumerate(self.source.blocks))
         spread = blocks[:: max(1, -(-len(blocks) // PLACES))]
         rows: list[Part] = []
@@ -286,7 +339,22 @@ class Dataset:
         Samples
             floats, target and weights
         """
-        return self.encoder(dtype)(joined_parts(list(self.parts())))
+        return self.encoder(dtype)(self.in_memory())
+
+    def own_samples(self, dtype: Any) -> list[Samples]:
+        """The rows that this process reads, in memory, part by part: none where it has none.
+
+        Parameters
+        ----------
+        dtype : dtype
+            of the floats
+
+        Returns
+        -------
+        list of Samples
+            floats, target and weights
+        """
+        return list(map(self.encoder(dtype), self.parts()))
 
     # shuffled rows
 
@@ -330,6 +398,11 @@ class Dataset:
         generator of Pool
             rows, and the order in which batches take them
         """
+        if self.sharing is not None:
+            raise TypeError(
+                "a data set that processes share is read into their memories, not in pools: give it to fit with "
+                "devices='all', or take the data set that was shared"
+            )
         size = max(1, size // batch) * batch
         blocks, counts, encode = self.source.blocks, self._block_rows, self.encoder(dtype)
         order = np.arange(len(blocks)) if seed is None else shuffled(len(blocks), seed, epoch)

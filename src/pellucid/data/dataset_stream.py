@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.data.background import ahead
 from pellucid.data.dataset import Dataset
-from pellucid.data.parts import Part, joined_parts
+from pellucid.data.parts import Part
 from pellucid.data.rows import Rows, prepared_rows
 from pellucid.data.samples import Samples
 from pellucid.data.streams import Stream, Stretch
@@ -121,7 +121,7 @@ def without_groups(data: Dataset, groups: str | None) -> Dataset:
 def checking_part(data: Dataset) -> Part:
     """A data set to check by, in memory as it comes: all of it, or HELD of its rows by their hash."""
     rows = data.counted().rows or 1
-    return joined_parts(list((data if rows <= HELD else data.split(HELD / rows)[1]).parts()))
+    return (data if rows <= HELD else data.split(HELD / rows)[1]).in_memory()
 
 
 def checking_rows(data: Dataset, dtype: Any) -> Samples:

@@ -1,12 +1,14 @@
 """Shares of the rows of a data set by what a column holds: whole groups, or the latest rows. One bit for each row.
 
-Two passes over the column: the first finds where to cut, the second notes on which side each row is.
+Two passes over the column: the first finds where to cut, the second notes on which side each row is. Of processes that
+share a data set each goes over its own rows, and all are told.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -64,13 +66,13 @@ def split_by_group(data: Dataset, column: str, share: float, seed: int) -> tuple
     def hashes(part: Part) -> Array:
         return group_hashes(_values(part, column, "groups"), seed)
 
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for part in _alone(data, column):
         if len(counts) > MOST_GROUPS:
             break
         groups, sizes = np.unique(hashes(part), return_counts=True)
-        for group, rows in zip(groups.tolist(), sizes.tolist(), strict=True):
-            counts[group] = counts.get(group, 0) + rows
+        counts.update(dict(zip(groups.tolist(), sizes.tolist(), strict=True)))
+    counts = sum(data.told(counts), Counter())
     if len(counts) < 2:
         raise ValueError(
             f"groups={column!r} has {len(counts)} different values, and 2 are needed to hold some of them out: give "
@@ -94,7 +96,8 @@ def split_by_time(data: Dataset, column: str, share: float) -> tuple[ChosenRows,
     counted = data.counted()
     rows = counted.rows or 0
     some = counted if rows <= SAMPLED else counted.split(SAMPLED / rows, seed=SEED)[1]
-    drawn = np.concatenate([times(part) for part in _alone(some, column)])
+    own = [times(part) for part in _alone(some, column)]
+    drawn = np.concatenate([one for each in data.told(own) for one in each])
     distinct, sizes = np.unique(drawn, return_counts=True)
     if len(distinct) < 2:
         raise ValueError(
@@ -147,7 +150,17 @@ def _noted(data: Dataset, column: str, is_held: Callable[[Part], Array]) -> tupl
         mask = np.concatenate([one for _, one in sides])
         numbers = np.concatenate([one for one, _ in sides])
         training[block], held[block] = _bits(numbers[~mask]), _bits(numbers[mask])
-    return ChosenRows(tuple(training)), ChosenRows(tuple(held))
+    sides_of_all = zip(*data.told((training, held)), strict=True)
+    first, second = (ChosenRows(tuple(map(_together, *each))) for each in sides_of_all)
+    return first, second
+
+
+def _together(*bits: Array) -> Array:
+    """Rows that one of several has noted."""
+    noted = np.zeros(max(map(len, bits)), np.uint8)
+    for some in bits:
+        noted[: len(some)] |= some
+    return noted
 
 
 def _bits(numbers: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pellucid.data.types import Array
@@ -49,3 +50,20 @@ class Levels:
         least = sorted(self.counts.values(), reverse=True)[self.most]
         self.lost += least
         self.counts = {text: count - least for text, count in self.counts.items() if count > least}
+
+
+def joined_levels(parts: Sequence[Levels]) -> Levels:
+    """The levels of several parts of a column, counted together.
+
+    >>> import numpy as np
+    >>> parts = Levels(), Levels()
+    >>> for levels, texts in zip(parts, (["a", "b"], ["b", "c"]), strict=True):
+    ...     levels.add(np.array(texts, object))
+    >>> joined_levels(parts).counts
+    {'a': 1, 'b': 2, 'c': 1}
+    """
+    counts: dict[str, int] = {}
+    for part in parts:
+        for text, count in part.counts.items():
+            counts[text] = counts.get(text, 0) + count
+    return Levels(parts[0].most, counts, sum(part.lost for part in parts))

@@ -11,6 +11,7 @@ from pellucid.data.dataset import Dataset
 from pellucid.data.dataset_stream import DatasetStream, checking_rows, first_samples, held_out, prepared
 from pellucid.data.inputs import as_inputs, refuse_containers
 from pellucid.data.rows import Rows, prepared_rows
+from pellucid.data.shared_rows import read_into_memories
 from pellucid.data.sparse import is_sparse, sparse_inputs
 from pellucid.data.splits import split_rows
 from pellucid.data.streams import OutsideBatches, Stream, first_of, is_stream, parts_of
@@ -55,7 +56,9 @@ def training_data(
             X, held = held_out(X, float(validation), seed)
         some = first_samples(X, dtype)
         outputs = outputs_for(some.X)
-        data = DatasetStream(X, loss, outputs, dtype, prepared(some, loss, outputs, dtype, part=True))
+        example = prepared(some, loss, outputs, dtype, part=True)
+        source = X, loss, outputs, dtype, example
+        data = DatasetStream(*source) if X.sharing is None else read_into_memories(*source)
         if held is not None and not isinstance(held, tuple | Dataset):
             raise TypeError("with a Dataset, validation is a share, another Dataset, or a tuple (X, y) of arrays")
     elif is_stream(X):

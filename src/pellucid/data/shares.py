@@ -51,11 +51,11 @@ def chosen(shares: Sequence[SomeRows], block: int, first: int, count: int) -> Ar
     return _of_all(shares, block, first, count) if shares else None
 
 
-def count_chosen(shares: Sequence[SomeRows], block: int, rows: int) -> int:
-    """How many rows of a block belong to all of the shares."""
+def count_chosen(shares: Sequence[SomeRows], block: int, rows: int, first: int = 0) -> int:
+    """How many of so many rows of a block, from `first` on, belong to all of the shares."""
     if not shares:
         return rows
-    return sum(int(_of_all(shares, block, at, min(CHUNK, rows - at)).sum()) for at in range(0, rows, CHUNK))
+    return sum(int(_of_all(shares, block, first + at, min(CHUNK, rows - at)).sum()) for at in range(0, rows, CHUNK))
 
 
 def _of_all(shares: Sequence[SomeRows], block: int, first: int, count: int) -> Array:

@@ -21,17 +21,20 @@ def split_rows(
     for name, other in (("y", y), ("sample_weight", weights)):
         if other is not None and len(other) != n:
             raise ShapeError(f"X has {n} rows and {name} has {len(other)}: they must be the same samples")
-    if isinstance(validation, float | np.floating):
-        if not 0 < validation < 1:
-            raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
-        labels = np.asarray(y) if stratify else None
-        if labels is not None and min(np.unique(labels, return_counts=True)[1].tolist()) < 2:
-            labels = None  # a class of a single row cannot be on both sides
-        numbers = by_fraction(np.arange(n), float(validation), labels, seed)
-    else:
-        numbers = by_number(validation, n)
+    numbers = split_numbers(validation, n, np.asarray(y) if stratify else None, seed)
     train, held = ([None if a is None else take_rows(a, rows) for a in (X, y, weights)] for rows in numbers)
     return (train[0], train[1], train[2]), (held[0], held[1], held[2])
+
+
+def split_numbers(validation: Any, rows: int, labels: Any, seed: int) -> tuple[Any, Any]:
+    """Numbers of the rows to train on, and of those that check: a fraction, or their numbers. `labels` keep shares."""
+    if not isinstance(validation, float | np.floating):
+        return by_number(validation, rows)
+    if not 0 < validation < 1:
+        raise ValueError(f"validation as a fraction lies between 0 and 1, got {validation}")
+    if labels is not None and min(np.unique(labels, return_counts=True)[1].tolist()) < 2:
+        labels = None  # a class of a single row cannot be on both sides
+    return by_fraction(np.arange(rows), float(validation), labels, seed)
 
 
 def by_fraction(rows: Any, fraction: float, strata: Any, seed: Any) -> tuple[Any, Any]:

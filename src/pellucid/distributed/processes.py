@@ -7,9 +7,11 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
+from pellucid.data.dataset import Dataset
+from pellucid.data.sharing import even_sharing
 from pellucid.engine.jax.library import require_jax
 from pellucid.engine.jax.lost import ProcessLost
 from pellucid.errors import PellucidError
@@ -109,17 +111,28 @@ def join(
     return index
 
 
-def share(rows: int) -> slice:
+@overload
+def share(table: int) -> slice: ...
+
+
+@overload
+def share(table: Dataset) -> Dataset: ...
+
+
+def share(table: int | Dataset) -> slice | Dataset:
     """The rows of a table that this process reads: an equal part of them, side by side in the order of processes.
+
+    Of a `Dataset` each process then reads and holds its own rows alone; classes, preprocessing and validation rows are
+    those of all. Call it in all processes at once: they may have to count rows.
 
     Parameters
     ----------
-    rows : int
-        of the whole table
+    table : int | Dataset
+        the number of rows of the whole table; or the whole table as a `Dataset`, the same in all processes
 
     Returns
     -------
-    slice
+    slice or Dataset
         of this process; all rows where none has joined
 
     Examples
@@ -128,7 +141,9 @@ def share(rows: int) -> slice:
     slice(0, 10, None)
     """
     _, processes, index = _joined[0] if _joined else ("", 1, 0)
-    return slice(rows * index // processes, rows * (index + 1) // processes)
+    if isinstance(table, Dataset):
+        return replace(table, sharing=even_sharing(table.source.blocks, processes, index))
+    return slice(table * index // processes, table * (index + 1) // processes)
 
 
 def described(

@@ -31,7 +31,7 @@ def engine_named(name: str) -> Callable[..., Any]:
         from pellucid.engine.jax import call
 
         return call.run_or_fall_back
-    from pellucid.engine.native.fallback import run_or_fall_back, run_where_it_pays
+    from pellucid.engine.native.runtime.fallback import run_or_fall_back, run_where_it_pays
 
     return run_or_fall_back if name == "native" else run_where_it_pays
 
@@ -83,7 +83,7 @@ def compile(f: Callable[..., Any], engine: str = "numpy") -> Callable[..., Any]:
         return execute(graph(*args), *args)
 
     def program(*args: Any) -> Any:
-        from pellucid.engine.native.call import function
+        from pellucid.engine.native.runtime.call import function
 
         recorded = graph(*args)
         return function(recorded).program(recorded.read_inputs(args)[1])

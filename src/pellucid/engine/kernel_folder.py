@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 
 VERSIONS = re.compile("[0-9a-f]{16}")
 LIBRARIES = "blas"

@@ -172,7 +172,7 @@ def take_up(recipe: Recipe, before: Fitted) -> Fitted:
     if name_of(recipe.metric) != name_of(before.metric):
         curves.scores, curves.best_score = [], -np.inf  # scores of another kind
     model = replace(recipe, dtype=old.dtype).model()
-    parts = ("net", "loss", "optimizer", "metrics", "settings", "engine", "threads")
+    parts = ("net", "loss", "optimizer", "metrics", "settings", "asked_engine", "threads")
     if all(getattr(model, part) == getattr(old, part) for part in parts):
         model = copy.copy(old)  # the next training changes the copy
     else:

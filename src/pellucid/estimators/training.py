@@ -15,7 +15,7 @@ from pellucid.data.samples import Samples, StreamedSamples
 from pellucid.data.sparse import better_sparse, dense, is_sparse, shuffled_batches, too_large
 from pellucid.data.splits import by_fraction
 from pellucid.data.types import Array, Matrix
-from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.runtime.announcement import silent
 from pellucid.estimators.convergence import Convergence, Curves
 from pellucid.estimators.fitted import Fitted, seed_of
 from pellucid.estimators.recipe import Recipe, name_of

@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator
 
 from pellucid import estimators
 from pellucid.data.types import Array, ArrayLike
-from pellucid.engine.native import cache
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime import cache
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.column_list import columns_of, example_arrays, rows_of
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.trials import PILOTS

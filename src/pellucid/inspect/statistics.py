@@ -87,8 +87,9 @@ class Statistics:
             of the engine
         """
         mean, std, low, high, zeros, count, *histogram = (float(number) for number in numbers)
-        ends = bounds(mean, std, low, high) if np.isfinite(std) else (0.0, 1.0)
-        return Statistics(int(count), mean, std, low, high, zeros, tuple(int(number) for number in histogram), ends)
+        lower, upper = bounds(mean, std, low, high) if np.isfinite(std) else (0.0, 1.0)
+        counts, ends = tuple(int(number) for number in histogram), (float(lower), float(upper))
+        return Statistics(int(count), mean, std, low, high, zeros, counts, ends)
 
     @property
     def rms(self) -> float:

@@ -21,7 +21,7 @@ from pellucid.data.rows import Rows, rows_of, warn_if_one_class
 from pellucid.data.sparse import is_sparse
 from pellucid.data.streams import Stream
 from pellucid.engine.compile import ENGINES
-from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.runtime.announcement import silent
 from pellucid.errors import ShapeError
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
@@ -43,7 +43,7 @@ from pellucid.train.loop.step import Snapshot, Trainer, mean_names
 from pellucid.train.loop.steps import NumpySteps, choose
 from pellucid.train.metrics import Metric, classes, is_classifier, metric
 from pellucid.train.prediction import CompiledNetwork, evaluation
-from pellucid.train.processes import Processes
+from pellucid.train.processes import Alone, processes_of
 
 COMPILED = ("native", "jax")
 """Engines that predict by compiled code, too."""
@@ -126,13 +126,12 @@ class Model:
         threads: int | None = None,
         products: str = "full",
     ) -> None:
-        engine = ENGINE.get() or engine
         one_of(*ENGINES, words=f"one of {', '.join(map(repr, ENGINES))}").check("engine", engine)
         or_none(WHOLE, "a number from 1, or None for all processors").check("threads", threads)
         one_of("full", "bfloat16").check("products", products)
-        if products != "full" and engine != "jax":
-            raise ValueError(f"products={products!r} is for engine='jax', got engine={engine!r}")
-        self.engine, self.threads, self.products = engine, threads, products
+        self.asked_engine, self.threads, self.products = engine, threads, products
+        if products != "full" and self.engine != "jax":
+            raise ValueError(f"products={products!r} is for engine='jax', got engine={self.engine!r}")
         self.net = net
         self.loss = find_loss(loss)
         self.optimizer = find_optimizer(optimizer)
@@ -154,13 +153,22 @@ class Model:
         self.features: tuple[int, ...] = ()
         self.history = self.new_history()
         self.progress: Progress | None = None
-        self._compiled = CompiledNetwork() if engine in COMPILED else None
+        self._compiled = CompiledNetwork() if self.engine in COMPILED else None
 
     def __repr__(self) -> str:
         return model_views.line(self)
 
     def _repr_html_(self) -> str:
         return model_views.html(self)
+
+    @property
+    def engine(self) -> str:
+        """The engine that trains and predicts: the one asked for, or that of the block of code around (`on_engine`)."""
+        return ENGINE.get() or self.asked_engine
+
+    @engine.setter
+    def engine(self, engine: str) -> None:
+        self.asked_engine = engine
 
     @property
     def compiled(self) -> bool:
@@ -290,8 +298,9 @@ class Model:
             more are 10
         devices : str | None
             "all" splits each batch over all devices that JAX sees (engine="jax"). After `pellucid.distributed.join`
-            those are the devices of all processes, X and y are the share of this one, and validation rows are the
-            same in all; None is one device
+            those are the devices of all processes, and X and y are the share of this one (or X is a `Dataset` of
+            `pellucid.distributed.share`); validation rows (X, y) are the same in all, a share or row numbers are of
+            all rows. None is one device
 
         Returns
         -------
@@ -307,29 +316,21 @@ class Model:
             epochs = 10
         whole = devices is None and DEVICES.get() is not None  # every process has all rows
         devices = devices or DEVICES.get()
-        processes = self._processes(devices)
-        if processes.several:
-            processes.check(None if whole else validation, None if whole else class_weight, max_time)
-            verbose = "silent" if verbose and not processes.first else verbose
+        processes = self._processes(devices, alike=whole)
+        verbose = "silent" if verbose and not processes.first else verbose
         listed = with_progress(callbacks, verbose)
         quiet = not verbose or verbose == "silent"
         start = self.params, self.state, self.features
         try:
-            several = steps is None and epochs is not None and epochs > 1
-            data, held = self.prepare(X, y, validation, sample_weight, class_weight, seed=seed, several=several)
-            if (
-                isinstance(data, Rows)
-                and self.tells
-                and not continued
-                and not processes.several
-                and is_classifier(self.loss)
-            ):
+            several, by_class = steps is None and epochs is not None and epochs > 1, is_classifier(self.loss)
+            own = processes.own(X, validation, class_weight)
+            data, held = self.prepare(X, y, own[0], sample_weight, own[1], seed=seed, several=several)
+            if type(data) is Rows and self.tells and not continued and by_class:
                 warn_if_one_class(data.y)
-            if processes.several:
-                data = data if whole else processes.share(data)
-                self.params, self.state = processes.from_the_first((self.params, self.state))
+            data, held = processes.share(data, held, y, validation, class_weight, stratify=by_class, seed=seed)
+            self.params, self.state = processes.from_the_first((self.params, self.state))
             plan = Plan(data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence)
-            plan.writes = processes.first
+            plan.writes, plan.agreed = processes.first, processes.from_the_first
             run = self.new_run(plan, listed, self.progress if continued else None)
             for each in listed:
                 each.reset()
@@ -356,19 +357,12 @@ class Model:
                 self.progress = Progress(rule, run.step, run.epoch, raw, self.params)
         return run.history
 
-    def _processes(self, devices: str | None) -> Processes:
+    def _processes(self, devices: str | None, *, alike: bool) -> Alone:
         """The processes of a fit on these devices."""
         or_none(one_of("all"), "'all', or None for one device").check("devices", devices)
-        if devices is None:
-            return Processes(1, 0)
-        if self.engine != "jax":
+        if devices is not None and self.engine != "jax":
             raise ValueError(f"devices={devices!r} is for engine='jax', got engine={self.engine!r}")
-        from pellucid.engine.jax.library import require_jax
-
-        require_jax()
-        from pellucid.engine.jax import processes
-
-        return Processes(processes.count(), processes.index())
+        return processes_of(devices, alike=alike)
 
     def new_run(self, plan: Plan, callbacks: Sequence[Callback] = (), progress: Progress | None = None) -> Run:
         """Everything for a run, before it begins. One that goes on has its epochs and steps in addition.
@@ -648,6 +642,10 @@ class Model:
         ready = type(X) is np.ndarray and X.dtype == self.dtype and X.shape[1:] == self.features and bool(self.params)
         if ready and 0 < len(X) <= chunks.CHUNK and all_finite(X):  # else looked at more closely below
             return self._outcome(self.params, self.state, X, what)
+        if ready and len(X) > chunks.CHUNK and self._compiled is not None:
+            predicted = self._compiled.of_many_rows(self, X, what)
+            if predicted is not None:
+                return predicted
         self._fitted()
         outcomes = []
         for part in chunks.input_chunks(X, self.dtype, sparse=self.net.takes_sparse):

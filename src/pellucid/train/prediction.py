@@ -13,7 +13,7 @@ import numpy as np
 from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.rows import Rows
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
@@ -26,7 +26,7 @@ from pellucid.train.shared_graphs import shared_graph
 
 if TYPE_CHECKING:
     from pellucid.engine.jax.session import Session as JaxSession
-    from pellucid.engine.native.session import Session
+    from pellucid.engine.native.runtime.session import Session
     from pellucid.train.model import Model
 
 
@@ -36,14 +36,15 @@ class CompiledNetwork:
     def __init__(self) -> None:
         self.sessions: dict[str, Session | JaxSession | None] = {}
         self.arrays: list[Any] = []
-        self.threads: int | None = None
+        self.way: tuple[str, int | None] = ("", None)  # engine and threads
         self.pid = os.getpid()
 
     def session(self, model: Model, params: Any, state: Any, what: str) -> Session | JaxSession | None:
         """The session for these arrays; None where the network cannot be compiled."""
         # how rows are split over threads may show in the last bits; a forked child may have interrupted its parent
-        if model.threads != self.threads or self.pid != os.getpid():
-            self.sessions, self.threads, self.pid = {}, model.threads, os.getpid()
+        way = model.engine, model.threads
+        if way != self.way or self.pid != os.getpid():
+            self.sessions, self.way, self.pid = {}, way, os.getpid()
         arrays = [*params.values(), *state.values()]
         if len(arrays) != len(self.arrays) or not all(map(is_, arrays, self.arrays)):
             if not all(session.reads(arrays) for session in self.sessions.values() if session is not None):
@@ -56,13 +57,26 @@ class CompiledNetwork:
             session.refresh(arrays)
         return session
 
+    def of_many_rows(self, model: Model, X: Any, what: str) -> Any:
+        """What compiled code makes of any number of rows, which it takes block by block; None where that cannot be."""
+        from pellucid.engine.native.runtime.run import NotFinite
+        from pellucid.engine.native.runtime.session import Session
+
+        session = self.session(model, model.params, model.state, what)
+        if not isinstance(session, Session):
+            return None
+        try:
+            return session.looked_at(X)
+        except NotFinite:  # who looks closely says where
+            return None
+
     def __reduce__(self) -> Any:
         """A copy of a model compiles anew."""
         return (CompiledNetwork, ())
 
     def _new_session(self, model: Model, params: Any, state: Any, what: str) -> Session | JaxSession | None:
-        from pellucid.engine.native.fallback import tell
-        from pellucid.engine.native.lower import CannotCompile
+        from pellucid.engine.native.passes.lower import CannotCompile
+        from pellucid.engine.native.runtime.fallback import tell
 
         try:
             fixed = [np.asarray(a) for a in flatten((params, state))[0]]
@@ -75,7 +89,7 @@ class CompiledNetwork:
 
 
 def _native(graph: Graph, fixed: list[Any], threads: int | None) -> Session:
-    from pellucid.engine.native.session import Session
+    from pellucid.engine.native.runtime.session import Session
 
     return Session(graph, fixed, chunks.CHUNK, threads or default_threads())
 
@@ -83,7 +97,7 @@ def _native(graph: Graph, fixed: list[Any], threads: int | None) -> Session:
 def _on_jax(graph: Graph, fixed: list[Any]) -> JaxSession:
     """Where JAX is not installed, a model that was trained with it still predicts."""
     from pellucid.engine.jax.library import require_jax
-    from pellucid.engine.native.lower import EngineUnavailable
+    from pellucid.engine.native.passes.lower import EngineUnavailable
 
     try:
         require_jax()
@@ -96,7 +110,7 @@ def _on_jax(graph: Graph, fixed: list[Any]) -> JaxSession:
 
 def _graph(model: Model, params: Any, state: Any, what: str) -> Graph:
     """(parameters, statistics, X) -> scores, or what the link makes of them; the number of rows is open."""
-    from pellucid.engine.native.lower import CannotCompile
+    from pellucid.engine.native.passes.lower import CannotCompile
 
     linked = what == "prediction"
 

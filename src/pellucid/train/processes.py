@@ -1,51 +1,87 @@
-"""The processes that a fit runs in: what they must agree on."""
+"""The processes that a fit runs in: which rows each has, and what they must agree on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from pellucid.data.dataset import Dataset
 from pellucid.data.rows import Rows
-from pellucid.data.shared_rows import SharedRows, shared
+from pellucid.data.shared_rows import SharedRows, shared, shared_parts
+from pellucid.data.sharing import told
 from pellucid.data.streams import Stream
+from pellucid.engine.jax.holdings import side_by_side
 
 
-@dataclass(frozen=True)
-class Processes:
-    """How many there are, and which one this is."""
+class Alone:
+    """One process: it has all rows, decides, writes files and shows progress."""
 
-    count: int
-    index: int
+    first = True
 
-    @property
-    def several(self) -> bool:
-        return self.count > 1
+    def own(self, X: Any, validation: Any, class_weight: Any) -> tuple[Any, Any]:
+        """What of these is known to one process: it is taken care of while its rows are prepared."""
+        return validation, class_weight
 
-    @property
-    def first(self) -> bool:
-        """The one that writes files and shows progress."""
-        return self.index == 0
+    def share(
+        self, data: Rows | Stream, held: Rows | None, y: Any, validation: Any, class_weight: Any, **split: Any
+    ) -> tuple[Rows | Stream, Rows | None]:
+        """What is trained on, and what checks, of the prepared rows of this process."""
+        if isinstance(data, SharedRows) and data.holdings.processes > 1:
+            raise ValueError("the data set is shared by several processes: fit(data, devices='all') trains with all")
+        return data, held
 
-    def check(self, validation: Any, class_weight: Any, max_time: Any) -> None:
-        """Refuse what every process would decide on by itself."""
-        if validation is not None and not isinstance(validation, tuple):
-            raise ValueError(
-                "with several processes, validation is rows (X, y) that are the same in all of them, got "
-                f"{type(validation).__name__}: a part of the rows would be another one in each process"
-            )
-        if class_weight is not None:
-            raise ValueError("with several processes, class_weight is not known to one alone: give sample_weight")
-        if max_time is not None:
-            raise ValueError("with several processes, max_time would end them at different steps: give epochs or steps")
+    def from_the_first(self, value: Any) -> Any:
+        """What process 0 has, for all."""
+        return value
 
-    def share(self, data: Rows | Stream) -> SharedRows:
-        """The rows of this process as a share of all."""
-        if isinstance(data, Stream) or data.sparse:
-            raise TypeError("with several processes, X is an array or a data frame: the share of this process")
-        return shared(data)
 
-    def from_the_first(self, arrays: Any) -> Any:
-        """What process 0 begins with, so that all begin alike."""
+class WithSameRows(Alone):
+    """One of several processes that have the same rows. What they could differ in is what process 0 has."""
+
+    def __init__(self, count: int, index: int) -> None:
+        self.count, self.index, self.first = count, index, index == 0
+
+    def share(
+        self, data: Rows | Stream, held: Rows | None, y: Any, validation: Any, class_weight: Any, **split: Any
+    ) -> tuple[Rows | Stream, Rows | None]:
+        return data, held
+
+    def from_the_first(self, value: Any) -> Any:
         from pellucid.engine.jax.processes import from_the_first
 
-        return from_the_first(arrays)
+        return from_the_first(value)
+
+
+class WithOwnRows(WithSameRows):
+    """One of several processes, each with a share of the rows."""
+
+    def own(self, X: Any, validation: Any, class_weight: Any) -> tuple[Any, Any]:
+        if isinstance(X, Dataset):
+            return validation, class_weight
+        return validation if isinstance(validation, tuple) else None, None
+
+    def share(
+        self, data: Rows | Stream, held: Rows | None, y: Any, validation: Any, class_weight: Any, **split: Any
+    ) -> tuple[Rows | Stream, Rows | None]:
+        if isinstance(data, SharedRows):
+            return data, held
+        if isinstance(data, Stream) or data.sparse:
+            raise TypeError(
+                "with several processes, X is an array or a data frame, the share of this process; or a Dataset that "
+                "they share: pellucid.distributed.share(dataset)"
+            )
+        lengths = told(len(data), self.count)
+        rows = shared(data, side_by_side(lengths), self.index)
+        rows, drawn = shared_parts(rows, y, validation if held is None else None, class_weight, **split)
+        return rows, drawn if held is None else held
+
+
+def processes_of(devices: str | None, *, alike: bool) -> Alone:
+    """The processes of a fit on these devices; do all have the same rows?"""
+    if devices is None:
+        return Alone()
+    from pellucid.engine.jax.library import require_jax
+
+    require_jax()
+    from pellucid.engine.jax.processes import count, index
+
+    return Alone() if count() == 1 else (WithSameRows if alike else WithOwnRows)(count(), index())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from pellucid.engine.native.announcement import silent
+from pellucid.engine.native.runtime.announcement import silent
 from pellucid.notices import notice
 from pellucid.train.callbacks.screens import bar
 from pellucid.train.side_by_side import side_by_side

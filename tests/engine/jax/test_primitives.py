@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import pellucid as pel
 from pellucid.engine import numpy as reference
-from pellucid.engine.native.fallback import FallbackWarning
+from pellucid.engine.native.runtime.fallback import FallbackWarning
 from pellucid.errors import ShapeError
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.tree import flatten

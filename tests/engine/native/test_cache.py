@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from pellucid import Model, nn, optim
-from pellucid.engine.native import cache, loader
-from pellucid.engine.native.llvm.processor import executable, processor
+from pellucid.engine.native.code.llvm import loader
+from pellucid.engine.native.code.llvm.processor import executable, processor
+from pellucid.engine.native.runtime import cache
 from tests.kernels import plus
 from tests.processes import environment
 
@@ -55,8 +56,9 @@ model = Model(nn.mlp((7, 6), 3), "cross_entropy", optim.Adam(0.01), engine="nati
 model.fit(X, y, epochs=2, batch_size=16, validation=(X, y), verbose={verbose})
 model.predict(X)
 model.fit([(X[:20], y[:20]), (X[20:], y[20:])], epochs=1, verbose={verbose})
-from pellucid.engine.native import cache, loader
-from pellucid.engine.native.llvm.processor import executable, processor
+from pellucid.engine.native.runtime import cache
+from pellucid.engine.native.code.llvm import loader
+from pellucid.engine.native.code.llvm.processor import executable, processor
 from tests.kernels import plus
 print(cache.compilations, sum(float(np.sum(w)) for w in model.params.values()))
 """
@@ -144,7 +146,7 @@ def test_the_folder_is_named_after_all_that_shapes_the_code(monkeypatch, tmp_pat
 
 def test_code_that_needs_what_is_not_there_is_compiled_again(monkeypatch, tmp_path):
     """LLVM would end the process."""
-    from pellucid.engine.native.loader import Code
+    from pellucid.engine.native.code.llvm.loader import Code
 
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
     kernel = plus(61)
@@ -173,7 +175,7 @@ class Terminal(io.StringIO):
     ids=["a bar", "it takes no time", "a pipe", "not asked for", "PELLUCID_QUIET"],
 )
 def test_one_bar_while_compiling_takes_long(monkeypatch, long, terminal, quiet, setting, lines):
-    from pellucid.engine.native import announcement
+    from pellucid.engine.native.runtime import announcement
 
     def compile_three(folder):
         with announcement.compiling(3, folder) as one_more:

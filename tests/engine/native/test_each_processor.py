@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
-from pellucid.engine.native import builtin_kernels, run_loop, summaries
-from pellucid.engine.native.call import Function
-from pellucid.engine.native.llvm.module import Kernel, assembly, machine_code
-from pellucid.engine.native.llvm.processor import AARCH64, SETTINGS, Processor, executable
+from pellucid.engine.native.code import builtin_kernels, run_loop, summaries
+from pellucid.engine.native.code.llvm.module import Kernel, assembly, machine_code
+from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, Processor, executable
+from pellucid.engine.native.runtime.call import Function
 from pellucid.graph.record import record
 
 ROWS = 37  # neither whole vectors nor whole blocks

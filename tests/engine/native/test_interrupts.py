@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from pellucid import Model, nn, optim
-from pellucid.engine.native import cache, loader
+from pellucid.engine.native.code.llvm import loader
+from pellucid.engine.native.runtime import cache
 from tests.kernels import plus
 from tests.processes import ROOT
 
@@ -81,7 +82,7 @@ import os, pathlib, signal, threading, time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may ignore it
 
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 
 from tests.kernels import plus
 

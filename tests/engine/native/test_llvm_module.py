@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pellucid.engine.native import cache
-from pellucid.engine.native.llvm.module import Kernel, assembly, machine_code
-from pellucid.engine.native.llvm.processor import AARCH64, SETTINGS, executable, host, processor
-from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.code.llvm.module import Kernel, assembly, machine_code
+from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, executable, host, processor
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime import cache
 
 
 def plus(amount: int) -> Any:

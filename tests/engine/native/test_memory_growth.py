@@ -8,8 +8,8 @@ import pytest
 
 import pellucid as pel
 from pellucid import nn, optim
-from pellucid.engine.native.program import Program
-from pellucid.engine.native.stepper import Stepper
+from pellucid.engine.native.runtime.program import Program
+from pellucid.engine.native.runtime.stepper import Stepper
 from pellucid.graph.graph import Graph
 
 X = np.random.default_rng(0).normal(size=(64, 5)).astype(np.float32)
@@ -47,7 +47,7 @@ def test_ever_new_fits_leave_nothing_behind(fit, first, last):
 
 def test_a_compiled_graph_goes_with_its_graph():
     graph = pel.record(lambda x: np.tanh(x), pel.Spec(("n",)))
-    from pellucid.engine.native.fallback import run_or_fall_back
+    from pellucid.engine.native.runtime.fallback import run_or_fall_back
 
     run_or_fall_back(graph, np.ones(3))
     last = weakref.ref(graph)

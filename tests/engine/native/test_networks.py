@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import nn, optim, train
 from pellucid.engine import numpy as reference
-from pellucid.engine.native import fallback
-from pellucid.engine.native.call import Function
+from pellucid.engine.native.runtime import fallback
+from pellucid.engine.native.runtime.call import Function
 from pellucid.graph.core.tree import flatten
 from pellucid.train.loop.divergence import Diverged
 from pellucid.train.loop.step import Snapshot, Trainer

@@ -14,10 +14,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid.engine import numpy as reference
-from pellucid.engine.native.call import Function
-from pellucid.engine.native.expressions import ELEMENTWISE
-from pellucid.engine.native.fallback import run_or_fall_back
-from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.code.expressions import ELEMENTWISE
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime.call import Function
+from pellucid.engine.native.runtime.fallback import run_or_fall_back
 from pellucid.errors import ShapeError
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.tree import flatten
@@ -284,7 +284,7 @@ def test_bad_indexes_and_labels_are_errors_on_every_number_of_threads(threads):
 
 @pytest.mark.parametrize("name", sorted(FALLS_BACK))
 def test_what_the_engine_does_not_have_falls_back_with_a_warning(name):
-    from pellucid.engine.native import fallback
+    from pellucid.engine.native.runtime import fallback
 
     fallback._told.clear()
     case = CASES[name][0]
@@ -298,7 +298,7 @@ def test_what_the_engine_does_not_have_falls_back_with_a_warning(name):
 
 
 def test_float16_falls_back_with_one_warning():
-    from pellucid.engine.native import fallback
+    from pellucid.engine.native.runtime import fallback
 
     fallback._told.clear()
     x = np.ones(3, np.float16)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from pellucid.engine.native import cache
-from pellucid.engine.native.llvm.processor import processor
+from pellucid.engine.native.code.llvm.processor import processor
+from pellucid.engine.native.runtime import cache
 from tests.kernels import plus
 from tests.processes import ROOT
 
@@ -171,7 +171,7 @@ def test_leftovers_of_killed_processes_are_swept(tmp_path, monkeypatch):
     result(KERNEL)
     code = """
 import os, signal
-from pellucid.engine.native import cache
+from pellucid.engine.native.runtime import cache
 from tests.kernels import plus
 os.replace = os.rename = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL)
 cache.addresses([plus(42)])
@@ -179,13 +179,15 @@ cache.addresses([plus(42)])
     killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=120)
     assert killed.returncode == -9
     assert len(list(tmp_path.rglob(".part-*"))) == 1
-    again = "from tests.kernels import plus; from pellucid.engine.native import cache; cache.addresses([plus(41)])"
+    again = (
+        "from tests.kernels import plus; from pellucid.engine.native.runtime import cache; cache.addresses([plus(41)])"
+    )
     subprocess.run([sys.executable, "-c", again], cwd=ROOT, check=True, timeout=120)
     assert not list(tmp_path.rglob(".part-*"))
 
 
 def test_a_file_that_is_being_written_is_no_leftover(tmp_path, monkeypatch):
-    from pellucid.engine.native.private_folder import PrivateFolder
+    from pellucid.engine.native.runtime.private_folder import PrivateFolder
 
     folder = PrivateFolder(tmp_path, "kernels")
     reached, go_on, sync = threading.Event(), threading.Event(), os.fsync
@@ -199,7 +201,7 @@ def test_a_file_that_is_being_written_is_no_leftover(tmp_path, monkeypatch):
     writer = threading.Thread(target=folder.write, args=("a", b"content"))
     writer.start()
     assert reached.wait(60)
-    code = "import sys, pathlib; from pellucid.engine.native.private_folder import PrivateFolder; "
+    code = "import sys, pathlib; from pellucid.engine.native.runtime.private_folder import PrivateFolder; "
     code += "PrivateFolder(pathlib.Path(sys.argv[1]), 'kernels')"
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=120)
     go_on.set()

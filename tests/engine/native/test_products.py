@@ -13,13 +13,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import pellucid as pel
-from pellucid.engine.native import blas, loader
-from pellucid.engine.native.llvm import processor as processors
-from pellucid.engine.native.llvm import product, product_plan
-from pellucid.engine.native.llvm.module import machine_code, optimised
-from pellucid.engine.native.llvm.processor import AARCH64, SETTINGS, executable, host
-from pellucid.engine.native.llvm.product_plan import Product, Room, room_for, way_of, words_for
-from pellucid.engine.native.llvm.product_words import COPY_LEFT, COPY_RIGHT, NARROW, TURN_RESULT, TURN_RIGHT
+from pellucid.engine.native.code.llvm import loader
+from pellucid.engine.native.code.llvm import processor as processors
+from pellucid.engine.native.code.llvm.module import machine_code, optimised
+from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, executable, host
+from pellucid.engine.native.code.products import product, product_plan
+from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, way_of, words_for
+from pellucid.engine.native.code.products.product_words import COPY_LEFT, COPY_RIGHT, NARROW, TURN_RESULT, TURN_RIGHT
+from pellucid.engine.native.runtime import blas
 
 LAYOUTS = [(False, False), (True, False), (False, True), (True, True)]
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52}
@@ -242,7 +243,7 @@ def test_llvm_finds_no_fault(dtype, target):
 
 def test_tiles_stay_in_registers():
     """The inner loop of the widest panel has no word of the stack in it."""
-    from pellucid.engine.native.llvm.module import target_machine
+    from pellucid.engine.native.code.llvm.module import target_machine
 
     target = SETTINGS["avx512"] if processors.IS_X86 else AARCH64
     module = optimised(product.write("float32", "product", target), target, settled=True)
@@ -266,7 +267,7 @@ def layers(x: Any, w: Any, v: Any) -> Any:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_program_gives_the_same_bits_on_any_number_of_threads(dtype):
-    from pellucid.engine.native.call import Function
+    from pellucid.engine.native.runtime.call import Function
 
     rng = np.random.default_rng(0)
     x, w, v = (rng.standard_normal(s).astype(dtype) for s in ((301, 150), (150, 200), (200, 3)))
@@ -279,7 +280,7 @@ def test_a_program_gives_the_same_bits_on_any_number_of_threads(dtype):
 
 LIBRARY = """
 import numpy as np, pellucid as pel
-from pellucid.engine.native import blas
+from pellucid.engine.native.runtime import blas
 x, w = np.arange(12.0).reshape(3, 4), np.arange(20.0).reshape(4, 5)
 f = pel.compile(lambda a, b: (a @ b, a.T @ a, b.T @ b), engine="native")
 for made, real in zip(f(x, w), (x @ w, x.T @ x, w.T @ w)):

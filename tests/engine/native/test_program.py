@@ -10,11 +10,12 @@ import pytest
 
 import pellucid as pel
 from pellucid import Model, nn, optim
-from pellucid.engine.native.binding import Memory, _alias_lifetimes
-from pellucid.engine.native.fuse import Call, Loop, base
-from pellucid.engine.native.memory import _lifetimes
-from pellucid.engine.native.program import build
-from pellucid.engine.native.schedule import Barrier
+from pellucid.engine.native.passes.instructions import Call, Loop, base
+from pellucid.engine.native.passes.memory import _lifetimes
+from pellucid.engine.native.passes.schedule import Barrier
+from pellucid.engine.native.passes.values import size_of
+from pellucid.engine.native.runtime.binding import Memory, _alias_lifetimes
+from pellucid.engine.native.runtime.program import build
 
 rng = np.random.default_rng(0)
 
@@ -79,20 +80,36 @@ def test_a_loop_writes_over_the_product_behind_which_it_stands():
 def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
     program = step(threads=threads, norm="batch", dropout=0.2, activation="gelu")
     memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
-    life = _lifetimes(_alias_lifetimes(program), dict.fromkeys({n for n, _ in memory.offsets if n >= 0}), threads)
+    life = _lifetimes(_alias_lifetimes(program), dict.fromkeys({n for n, _ in memory.offsets}), threads)
     values = {x.number: x for x in program.lowered.values}
     spans = []
     for (number, thread), offset in memory.offsets.items():
-        if number >= 0:
-            size = int(np.prod([s if isinstance(s, int) else s.resolve({"n": 40}) for s in values[number].shape]))
-            spans.append((number, thread, offset, offset + size * values[number].dtype.itemsize))
-            assert offset % 64 == 0
+        size = size_of(values[number].shape, {"n": 40}) * values[number].dtype.itemsize
+        spans.append((number, thread, offset, offset + size))
+        assert offset % 64 == 0
     for a in spans:
         for b in spans:
             together = life[a[0]][0] <= life[b[0]][1] and life[b[0]][0] <= life[a[0]][1]
             shared = a[0] == b[0] and a[2] == b[2]
             if a[:2] < b[:2] and together and not shared:
                 assert a[3] <= b[2] or b[3] <= a[2], (values[a[0]], values[b[0]])
+
+
+def test_results_lie_apart_from_all_else(split):
+    """They are collected after the last barrier, when another thread may be in the next step already."""
+    program = step(threads=2, norm="batch", dropout=0.2, activation="gelu")
+    memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
+    values = {x.number: x for x in program.lowered.values}
+    spans = {
+        key: (offset, offset + size_of(values[key[0]].shape, {"n": 40}) * values[key[0]].dtype.itemsize)
+        for key, offset in memory.offsets.items()
+    }
+    results = {base(x).number for x in program.lowered.outputs} & {number for number, _ in spans}
+    assert results
+    for (number, thread), (begin, end) in spans.items():
+        for (other, its_thread), (first, last) in spans.items():
+            if number in results and (number, thread) != (other, its_thread):
+                assert end <= first or last <= begin, (values[number], values[other])
 
 
 def test_memory_is_used_again():

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid.engine import numpy as reference
-from pellucid.engine.native.call import Function
+from pellucid.engine.native.runtime.call import Function
 from pellucid.graph.core.tree import flatten
 
 SMOOTH = [

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pellucid.engine.native.row_blocks import BLOCK
-from pellucid.engine.native.session import BLOCKS, Session
+import pellucid as pel
+from pellucid.engine.native.runtime.row_blocks import BLOCK
+from pellucid.engine.native.runtime.run import NotFinite
+from pellucid.engine.native.runtime.session import BLOCKS, Session
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.record import record
 
@@ -50,3 +52,25 @@ def test_results_are_arrays_of_their_own():
     again = first.copy()
     predict(-X)
     assert_array_equal(first, again)
+
+
+@pytest.mark.parametrize("row", [0, 3 * BLOCK + 17, 5 * BLOCK - 1, 5 * BLOCK + 2])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_found_in_every_block(row, value):
+    X, predict = rng.normal(size=(5 * BLOCK + 3, 9)).astype(np.float32), session(2)
+    X[row, 4] = value
+    with pytest.raises(NotFinite, match="NaN or infinite"):
+        predict.looked_at(X)
+    assert np.isnan(predict(X)[row]).any() == np.isnan(value)
+    X[row, 4] = np.finfo(np.float32).max
+    assert_array_equal(predict.looked_at(X), predict(X))
+
+
+def test_a_model_says_where_something_is_not_finite_among_many_rows():
+    X = rng.normal(size=(9000, 4)).astype(np.float32)
+    model = pel.Model(pel.nn.mlp((5,), 2), "mse", pel.optim.SGD(0.01), engine="native")
+    model.fit(X[:64], X[:64, :2], epochs=1, verbose=False)
+    assert_array_equal(model.predict(X)[8900:], model.predict(X[8900:]))
+    X[8888, 3] = np.nan
+    with pytest.raises(ValueError, match="row 8888, column 3"):
+        model.predict(X)

@@ -11,10 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
 from pellucid import Model, nn, optim
-from pellucid.engine.native.call import Function
-from pellucid.engine.native.fuse import Loop
-from pellucid.engine.native.llvm.processor import executable
-from pellucid.engine.native.program import Program, build
+from pellucid.engine.native.code.llvm.processor import executable
+from pellucid.engine.native.passes.instructions import Loop
+from pellucid.engine.native.runtime.call import Function
+from pellucid.engine.native.runtime.program import Program, build
 from pellucid.graph.record import record
 
 pytestmark = pytest.mark.usefixtures("split")

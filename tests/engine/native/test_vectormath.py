@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from pellucid.engine.native import loader
-from pellucid.engine.native.llvm import module
-from pellucid.engine.native.llvm.code import INT64, Code, Lanes, Text
-from pellucid.engine.native.llvm.processor import AARCH64, SETTINGS, Processor, executable
-from pellucid.engine.native.vectormath import FLOAT32, FLOAT64
+from pellucid.engine.native.code.llvm import loader, module
+from pellucid.engine.native.code.llvm.code import INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, Processor, executable
+from pellucid.engine.native.code.vectormath import FLOAT32, FLOAT64
 
 NAMES = sorted(FLOAT32)
 REFERENCE: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -11,8 +11,8 @@ import numpy as np
 from pellucid.engine import numpy as reference
 from pellucid.engine.jax.evaluate import evaluate
 from pellucid.engine.jax.library import exact
-from pellucid.engine.native import fallback
-from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime import fallback
 from pellucid.graph.core.tree import unflatten
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pellucid.engine.jax.lowerings import CHECKS, PRODUCTS, TO_RESULT, Lowering
-from pellucid.engine.native.lower import CannotCompile
+from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.primitive import REGISTRY, UFUNCS
 from pellucid.graph.core.spec import Spec

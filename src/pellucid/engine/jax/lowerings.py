@@ -8,6 +8,7 @@ graphs already.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,7 +16,8 @@ import jax.numpy as jnp
 import jax.scipy.special as special
 from jax import lax
 
-from pellucid.engine.jax import linear_algebra, random_numbers, statistics
+from pellucid.engine.jax import linear_algebra, random_numbers
+from pellucid.graph.primitives import statistics
 from pellucid.graph.primitives.indexing import SLOT
 
 Lowering = Callable[..., Any]
@@ -116,9 +118,9 @@ LOWERINGS: dict[str, Lowering] = {
     "random_uniform": random_numbers.uniform,
     "random_normal": random_numbers.normal,
     "random_bernoulli": random_numbers.bernoulli,
-    "distribution": statistics.distribution,
-    "column_moments": statistics.column_moments,
-    "likeness": statistics.likeness,
+    "distribution": partial(statistics.distribution_of, jnp, counts_of=lambda x, bins: jnp.bincount(x, length=bins)),
+    "column_moments": partial(statistics.column_moments_of, jnp),
+    "likeness": partial(statistics.likeness_of, jnp),
 }
 
 

@@ -6,6 +6,7 @@ batch, also for batch normalisation, whoever computes which part of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from pellucid.engine.jax.holdings import Holdings
 
 ROWS = "rows"
 
@@ -35,9 +38,9 @@ class Placement:
         """What every device reads."""
         return array
 
-    def gathered(self, data: Any, places: Any) -> Any:
+    def gathered(self, data: Sequence[Any], places: Any) -> list[Any]:
         """The rows of a step, inside a program."""
-        return data.at[places].get(mode="promise_in_bounds")
+        return [array.at[places].get(mode="promise_in_bounds") for array in data]
 
     def places(self, order: Any) -> Any:
         """Where the rows of these numbers lie."""
@@ -48,12 +51,12 @@ class Placement:
 class Spread(Placement):
     """Over all devices of all processes, those of a process side by side.
 
-    `shares` has the number of rows that each process holds: process 0 the first ones, and so on. `whole` says that
-    every process is given all rows, and keeps its share of them.
+    `holdings` says which rows each process holds. `whole` says that every process is given all rows, and keeps its
+    share of them.
     """
 
     devices: tuple[Any, ...]
-    shares: tuple[int, ...] = field(compare=False)
+    holdings: Holdings = field(compare=False)
     whole: bool = field(compare=False, default=True)
 
     @cached_property
@@ -63,8 +66,8 @@ class Spread(Placement):
     @property
     def most(self) -> int:
         """Rows that a process has place for: the same for all, and the same for each of its devices."""
-        local = len(self.devices) // len(self.shares)
-        return max(1, -(-max(self.shares) // local)) * local
+        local = len(self.devices) // self.holdings.processes
+        return max(1, -(-max(self.holdings.shares) // local)) * local
 
     def copied(self, array: Any) -> Any:
         return self.everywhere(array)
@@ -76,30 +79,51 @@ class Spread(Placement):
 
     def rows(self, array: Any) -> Any:
         """Each process gives its share; places behind it are filled, and never read."""
-        index = jax.process_index()
         if self.whole:
-            first = sum(self.shares[:index])
-            array = array[first : first + self.shares[index]]
+            array = array[self.holdings.held_by(jax.process_index())]
         rest = np.zeros((self.most - len(array), *array.shape[1:]), array.dtype)
         filled = np.concatenate([array, rest])
-        shape = (self.most * len(self.shares), *array.shape[1:])
+        shape = (self.most * self.holdings.processes, *array.shape[1:])
         sharding = NamedSharding(self.mesh, PartitionSpec(ROWS))
         return jax.make_array_from_process_local_data(sharding, filled, shape)
 
-    def gathered(self, data: Any, places: Any) -> Any:
-        """Each device gives what it has of the batch, the sum has all of it; of that each device takes its part."""
+    def gathered(self, data: Sequence[Any], places: Any) -> list[Any]:
+        """Each device gives what it has of the batch, the sum has all of it; of that each device takes its part.
 
-        def own_part(data: Any, places: Any) -> Any:
-            here = places - lax.axis_index(ROWS) * data.shape[0]
-            held = (here >= 0) & (here < data.shape[0])
-            rows = data.at[jnp.where(held, here, 0)].get(mode="promise_in_bounds")
-            return lax.psum(jnp.where(held.reshape(-1, *(1,) * (data.ndim - 1)), rows, 0), ROWS)
+        All arrays travel as one, as bits: each number is a sum of itself and zeros.
+        """
+        even = places.shape[0] % len(self.devices) == 0
+
+        def own_part(places: Any, *data: Any) -> Any:
+            here = places - lax.axis_index(ROWS) * data[0].shape[0]
+            held = (here >= 0) & (here < data[0].shape[0])
+            rows = [array.at[jnp.where(held, here, 0)].get(mode="promise_in_bounds") for array in data]
+            bits = jnp.where(held[:, None], jnp.concatenate([_bits(each) for each in rows], axis=1), jnp.uint32(0))
+            return lax.psum_scatter(bits, ROWS, tiled=True) if even else lax.psum(bits, ROWS)
 
         split, whole = PartitionSpec(ROWS), PartitionSpec()
-        batch = jax.shard_map(own_part, mesh=self.mesh, in_specs=(split, whole), out_specs=whole)(data, places)
-        return lax.with_sharding_constraint(batch, NamedSharding(self.mesh, split))
+        specs = (whole, *[split] * len(data))
+        joined = jax.shard_map(own_part, mesh=self.mesh, in_specs=specs, out_specs=split if even else whole)
+        bits = lax.with_sharding_constraint(joined(places, *data), NamedSharding(self.mesh, split))
+        ends = np.cumsum([_words(array) for array in data])[:-1]
+        return [_numbers(part, array) for part, array in zip(jnp.split(bits, ends, axis=1), data, strict=True)]
 
     def places(self, order: Any) -> Any:
-        ends = np.cumsum(self.shares)
-        process = np.searchsorted(ends, order, side="right")
-        return order + process * self.most - (ends - self.shares)[process]
+        process, place = self.holdings.located(order)
+        return process * self.most + place
+
+
+def _words(array: Any) -> int:
+    """Words of 32 bits that a row takes: numbers have one or two."""
+    return int(np.prod(array.shape[1:], dtype=int)) * int(array.dtype.itemsize // 4)
+
+
+def _bits(rows: Any) -> Any:
+    """Rows as words.   (n, ...) -> (n, words)"""
+    return lax.bitcast_convert_type(rows, jnp.uint32).reshape(len(rows), _words(rows))
+
+
+def _numbers(bits: Any, like: Any) -> Any:
+    """The rows again."""
+    pairs = (2,) if like.dtype.itemsize == 8 else ()
+    return lax.bitcast_convert_type(bits.reshape(len(bits), *like.shape[1:], *pairs), like.dtype)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
 from pellucid.engine.jax.library import exact
-from pellucid.engine.jax.lost import ProcessLost
+from pellucid.engine.jax.lost import LOST, ProcessLost
 
-LOST = (
-    "another process of this run has ended, so this one ends as well. Nothing is lost since the last checkpoint: start "
-    "them again, as many as you like, with resume="
-)
+T = TypeVar("T")
 
 
 @contextmanager
@@ -44,6 +42,15 @@ def gathered(array: Any) -> Any:
     """The arrays (of one shape) of all processes, in their order.   (...) -> (processes, ...)"""
     with exact(), together():
         return np.asarray(multihost_utils.process_allgather(np.asarray(array))).reshape(count(), *np.shape(array))
+
+
+def exchanged(own: T) -> list[T]:
+    """What each process has, in their order: any value that can be pickled."""
+    content = np.frombuffer(pickle.dumps(own), np.uint8)
+    sizes = gathered(np.array(len(content))).tolist()
+    filled = np.zeros(max(sizes), np.uint8)
+    filled[: len(content)] = content
+    return [pickle.loads(each[:size].tobytes()) for each, size in zip(gathered(filled), sizes, strict=True)]
 
 
 def from_the_first(tree: Any) -> Any:

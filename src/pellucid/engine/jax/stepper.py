@@ -18,7 +18,7 @@ from pellucid.engine.jax.evaluate import evaluate
 from pellucid.engine.jax.library import exact
 from pellucid.engine.jax.placement import Placement
 from pellucid.engine.jax.processes import together
-from pellucid.engine.native.stepper import Roles
+from pellucid.engine.native.runtime.stepper import Roles
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -51,11 +51,10 @@ class StepProgram:
             results = jnp.where(jnp.any(jnp.stack(faults)), jnp.nan, results)
         return after, results
 
-    def _gathered(self, data: list[Any], rows: Any) -> list[Any]:
-        return [self.placement.gathered(x, rows) for x in data]
-
     def _taken(self, state: Any, data: Any, rows: Any, t: Any, numbers: Any) -> tuple[Any, Any]:
-        return self.step(state, self._gathered(data, rows), [t, *(numbers[k] for k in range(numbers.shape[0]))])
+        return self.step(
+            state, self.placement.gathered(data, rows), [t, *(numbers[k] for k in range(numbers.shape[0]))]
+        )
 
     def _epoch(self, state: Any, data: Any, rows: Any, times: Any, numbers: Any) -> Any:
         """One step for each row of `rows` (steps, batch)."""

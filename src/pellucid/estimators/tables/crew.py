@@ -9,17 +9,22 @@ from itertools import takewhile
 
 import numpy as np
 
+from pellucid.data.chunks import spaced
 from pellucid.data.samples import Samples, joined
 from pellucid.data.types import Array
 from pellucid.estimators.fitted import Crew, Fitted, seed_of
 from pellucid.estimators.recipe import Recipe, sign_of
 from pellucid.estimators.tables.baselines import each_cost
+from pellucid.estimators.tables.certainty import growth
 from pellucid.estimators.tables.common_epoch import Kind, at_epoch, with_common_epoch
 from pellucid.estimators.tables.trials import Fold, Training, Trials
 from pellucid.estimators.target import Calibration, Target
 
 ROUNDS = 16
 """Networks that are counted in one after the other, each as often as it helps."""
+
+ENOUGH = 50_000
+"""Rows held out that tell how much a kind counts: evenly spaced, of more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,20 @@ class Judge:
     share: float
 
 
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How much each kind of network counts, and what rows told of them: of each alone, of one fold's, of all.
+
+    pooled: the answers of one fold's together for rows that it has not seen, (rows, outputs)
+    """
+
+    shares: Array
+    each: list[Calibration]
+    one_fold: Calibration
+    together: Calibration
+    pooled: Array
+
+
 def fit_crew(
     recipes: Sequence[Recipe],
     folds: Sequence[Fold],
@@ -83,36 +102,24 @@ def fit_crew(
     by_kind = [with_common_epoch([done[fold, kind] for fold in complete], held_out, sign) for kind in kinds]
     networks = [list(row) for row in zip(*(one.networks for one in by_kind), strict=True)]
     unseen = _unseen(by_kind, held_out)
-    target = recipes[0].target
-    shares, told, all_told = np.full(len(kinds), 1 / len(kinds)), [Calibration()] * len(kinds), Calibration()
-    pooled = np.empty((0, target.outputs))
-    if unseen is not None:
-        if calibrate:
-            told = [target.learn_from(scores, unseen.rows.target, unseen.rows.weights) for scores in unseen.scores]
-        tempered = [scores / one.temperature for scores, one in zip(unseen.scores, told, strict=True)]
-        shares = _shares(recipes[0], replace(unseen, scores=tempered))
-        alone = len(networks) * np.count_nonzero(shares) == 1
-        pooled = unseen.scores[int(np.argmax(shares))] if alone else _pooled(target, tempered, shares)
-        if calibrate or target.always_calibrated:
-            all_told = target.learn_from(pooled, unseen.rows.target, unseen.rows.weights)
-        if alone:  # one temperature is enough
-            told = [Calibration()] * len(kinds)
+    counts = _counts([recipes[kind] for kind in kinds], unseen, len(networks), calibrate=calibrate)
+    shares = counts.shares
     counted = [
-        (replace(row[kind], calibration=told[kind]), float(shares[kind] / len(networks)))
+        (replace(row[kind], calibration=counts.each[kind]), float(shares[kind] / len(networks)))
         for kind in np.argsort(-shares, kind="stable")
         if shares[kind]
         for row in networks
     ]
-    first = counted[0][0]
     judges = [
-        Judge(kinds[place], networks[0][place], told[place].temperature, float(shares[place]))
+        Judge(kinds[place], networks[0][place], counts.each[place].temperature, float(shares[place]))
         for place in np.flatnonzero(shares)
     ]
-    gain = partial(_gain, result.trials, judges, all_told.temperature)
-    if len(counted) == 1:
-        return Trained(replace(first, calibration=all_told), pooled, gain, result.ended)
+    gain = partial(_gain, result.trials, judges, counts.one_fold.temperature)
     crew = Crew(tuple(member for member, _ in counted), tuple(share for _, share in counted))
-    return Trained(replace(first, calibration=all_told, crew=crew), pooled, gain, result.ended)
+    fitted = replace(counted[0][0], calibration=counts.together)
+    if len(counted) > 1:
+        fitted = replace(fitted, crew=crew)
+    return Trained(fitted, counts.pooled, gain, result.ended)
 
 
 # counting
@@ -122,6 +129,30 @@ def _unseen(kinds: Sequence[Kind], held_out: Sequence[Samples | None]) -> Unseen
     """What each kind says of the rows held out; None where there are none."""
     scores = [kind.unseen for kind in kinds if kind.unseen is not None]
     return Unseen(joined([rows for rows in held_out if rows is not None]), scores) if scores else None
+
+
+def _counts(recipes: Sequence[Recipe], unseen: Unseen | None, folds: int, *, calibrate: bool) -> Counts:
+    """Shares and temperatures by the rows held out; all alike where there are none."""
+    target, kinds = recipes[0].target, len(recipes)
+    silent = [Calibration()] * kinds
+    if unseen is None:
+        return Counts(np.full(kinds, 1 / kinds), silent, Calibration(), Calibration(), np.empty((0, target.outputs)))
+    truth, weights = unseen.rows.target, unseen.rows.weights
+    learned = partial(target.learn_from, encoded=truth, weights=weights)
+    each = [learned(scores) for scores in unseen.scores] if calibrate else silent
+    tempered = [scores / one.temperature for scores, one in zip(unseen.scores, each, strict=True)]
+    shares = _shares(recipes[0], replace(unseen, scores=tempered))
+    if folds * np.count_nonzero(shares) == 1:  # of a single network one temperature is enough
+        pooled, each = unseen.scores[int(np.argmax(shares))], silent
+    else:
+        pooled = _pooled(target, tempered, shares)
+    one_fold = learned(pooled) if calibrate or target.always_calibrated else Calibration()
+    factor = 1.0
+    if calibrate:
+        by_steps = [recipe.max_fun is None for recipe in recipes]
+        factor = growth(lambda some: learned(_pooled(target, tempered, some)).temperature, shares, folds, by_steps)
+    together = replace(one_fold, temperature=one_fold.temperature * factor)
+    return Counts(shares, each, one_fold, together, pooled)
 
 
 def _gain(trials: Trials, judges: Sequence[Judge], temperature: float) -> float:
@@ -171,14 +202,16 @@ def _shares(recipe: Recipe, unseen: Unseen) -> Array:
         return np.ones(1)
     target, metric = recipe.target, recipe.metric
     loss, sign = target.loss, sign_of(metric)
-    truth = loss.prepare(unseen.rows.target, target.outputs)
+    truth = loss.prepare(spaced(unseen.rows.target, ENOUGH), target.outputs)
+    weights = None if unseen.rows.weights is None else spaced(unseen.rows.weights, ENOUGH)
+    each = [spaced(scores, ENOUGH) for scores in unseen.scores]
     judge = None if metric is None else target.scored(metric)
 
     def cost(counts: Array) -> float:
-        scores = _pooled(target, unseen.scores, counts / counts.sum())
+        scores = _pooled(target, each, counts / counts.sum())
         if judge is None:
-            return float(loss(scores, truth, unseen.rows.weights))
-        return -sign * judge(truth, scores, loss, unseen.rows.weights)
+            return float(loss(scores, truth, weights))
+        return -sign * judge(truth, scores, loss, weights)
 
     counts = np.zeros(kinds)
     for _ in range(ROUNDS):

@@ -24,7 +24,7 @@ from pellucid.data.inputs import all_finite
 from pellucid.data.named_columns import without_column
 from pellucid.data.parts import Part
 from pellucid.data.types import Array, ArrayLike
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.errors import ColumnWarning
 from pellucid.estimators.inputs import checked_weights, groups_column
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter

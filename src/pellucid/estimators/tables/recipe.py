@@ -90,8 +90,8 @@ class TableParameters(Parameters):
     max_iter: int | str = parameter(
         default="auto",
         condition=WHOLE_OR_AUTO,
-        doc='epochs; "auto" is 8 to 64 by the number of rows, and, of several folds, twice as many where the first '
-        "networks are best near their end",
+        doc='epochs; "auto" is 8 to 64 by the number of rows, and, of several folds, twice or half as many where the '
+        "first networks are better so",
     )
     batch_size: int | str = parameter(default="auto", condition=WHOLE_OR_AUTO, doc="rows of a step")
     dropout: float | Sequence[float] = parameter(default=0.0, same=MoreParameters)

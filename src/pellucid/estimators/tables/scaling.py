@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.amounts import check_number
 from pellucid.data.types import Array, ArrayLike, Floats
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.tables.clipping import smoothly_clipped
 from pellucid.estimators.tables.hidden_directions import HiddenDirections

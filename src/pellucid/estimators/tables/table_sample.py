@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from pellucid.data.dataset import Dataset
-from pellucid.data.levels import Levels
-from pellucid.data.parts import Part, joined_parts
+from pellucid.data.levels import Levels, joined_levels
+from pellucid.data.parts import Part
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning, ShapeError
 from pellucid.estimators.tables.columns import Table, read_table, tokens
@@ -63,7 +63,7 @@ def sampled_table(data: Dataset, who: str) -> TableSample:
         raise ShapeError("the data set is empty: it has columns, but no rows")
     most = max(min(ROWS, BYTES // (8 * len(data.columns))), 1)
     some = counted if rows <= most else counted.split(most / rows, seed=SEED)[1]
-    sample = joined_parts(list(some.parts()))
+    sample = some.in_memory()
     return TableSample(table_of(sample, who), sample, rows)
 
 
@@ -109,6 +109,8 @@ def counted_levels(data: Dataset, columns: dict[str, str], who: str) -> dict[str
     for part in alone.parts():
         for (name, counts), column in zip(levels.items(), table_of(part, who).columns, strict=True):
             counts.add(tokens(name, column))
+    everyones = data.told(levels)
+    levels = {name: joined_levels([each[name] for each in everyones]) for name in columns}
     categories = {name: counts.names() for name, counts in levels.items()}
     crowded = [name for name, counts in levels.items() if counts.lost]
     if crowded:

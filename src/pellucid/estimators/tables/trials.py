@@ -1,4 +1,4 @@
-"""The networks of a crew, trained: side by side, until the time is up, longer where they still learn at the end."""
+"""The networks of a crew, trained: side by side, until the time is up, for as many epochs as suit the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pellucid.data.samples import Samples
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.fitted import Fitted, begin
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.common_epoch import Trial, candidates_for
@@ -21,13 +21,16 @@ from pellucid.train.loop.ending import EndingKind
 from pellucid.train.side_by_side import side_by_side
 
 PILOTS = 2
-"""Networks that are trained ahead of the others, to see whether they still get better at the end."""
+"""Networks that are trained ahead of the others, to see how many epochs suit the table."""
 
 LATE = 0.75
 """Of the epochs: a best epoch behind it is one of a training that could go on."""
 
-LONGER = 2
-"""Times the epochs that there are then."""
+LONGER, SHORTER = 2.0, 0.5
+"""Times the epochs that pilots try then, and else: with as many as it needs, the schedule ends where it should."""
+
+TELLING = 500
+"""Rows held out that can tell whether fewer epochs are as good: on fewer rows it is chance."""
 
 Fold = tuple[Samples, Samples | None]
 """Rows to train on, rows held out."""
@@ -52,38 +55,54 @@ class Done:
 class Trials:
     """A network by each recipe for each fold; `seeds` say which, so that it does not matter who is trained when.
 
-    train: what trains one.   longer: have the recipes been given more epochs?   begun: by the clock
+    train: what trains one.   length: times the epochs of the recipes.   begun: by the clock
     """
 
     recipes: Sequence[Recipe]
     folds: Sequence[Fold]
     seeds: dict[Place, int]
     train: Training
-    longer: bool = False
+    length: float = 1.0
     begun: float = field(default_factory=time.monotonic)
 
     def trained(self, *, stretch: bool) -> Done:
         """The networks: those that were trained until the time was up or the user had had enough.
 
-        stretch: may there be more epochs than the recipes say?
+        stretch: may there be more epochs, or fewer, than the recipes say?
         """
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
         stretch = stretch and len(self.folds) > 1 and self._limit is None  # else the pilots are half of all
         pilots = [(0, kind) for kind in early[:PILOTS]] if stretch else []
-        first, ended = self._some(pilots)
+        first, ended = self.some(pilots)
+        chosen = self
+        if pilots and not ended:
+            late = all(_late(first[place].network) for place in pilots)
+            other = self._lasting(LONGER if late else SHORTER)
+            tried, ended = other.some(pilots) if late or self._held >= TELLING else ({}, False)
+            if tried and not ended and _score(tried) > _score(first):
+                chosen, first = other, tried
         if ended:
-            return Done(first, self, ended)
-        if pilots and all(_late(first[place].network) for place in pilots):
-            return replace(self, recipes=[_longer(one) for one in self.recipes], longer=True).trained(stretch=False)
-        others, ended = self._some([place for place in places if place not in first])
-        return Done(first | others, self, ended)
+            return Done(first, chosen, ended)
+        others, ended = chosen.some([place for place in places if place not in first])
+        return Done(first | others, chosen, ended)
+
+    @property
+    def _held(self) -> int:
+        """Rows held out of the first fold."""
+        held = self.folds[0][1]
+        return 0 if held is None else len(held)
+
+    def _lasting(self, length: float) -> Trials:
+        """Times so many epochs."""
+        recipes = [_lasting(one, length) if one.early else one for one in self.recipes]
+        return replace(self, recipes=recipes, length=length)
 
     @property
     def _limit(self) -> float | None:
         """Seconds, for all together."""
         return self.recipes[0].max_time
 
-    def _some(self, places: Sequence[Place]) -> tuple[dict[Place, Trial], bool]:
+    def some(self, places: Sequence[Place]) -> tuple[dict[Place, Trial], bool]:
         """Some of the networks; did the user end it?"""
         done, waiting = dict[Place, Trial](), list(places)
         singly = _many(self.recipes[0], len(self.seeds))
@@ -137,7 +156,7 @@ class Trials:
         if recipe.checkpoint is None:
             trial = from_first_weights(recipe)
         else:
-            name = f"rate-{recipe.rates.factor:.2g}-fold-{place[0] + 1}-kind-{place[1] + 1}{'-longer' * self.longer}"
+            name = f"rate-{recipe.rates.factor:.2g}-fold-{place[0] + 1}-kind-{place[1] + 1}{_suffix(self.length)}"
             task = task_of(recipe, rows, held, seed)
             trial = KeptNetworks(Path(recipe.checkpoint)).trial(name, task, recipe, from_first_weights)
         trial.network.model.threads = self.recipes[place[1]].threads
@@ -149,8 +168,18 @@ def _late(network: Fitted) -> bool:
     return network.curves.best_iter > LATE * network.limit
 
 
-def _longer(recipe: Recipe) -> Recipe:
-    return replace(recipe, epochs=LONGER * recipe.epochs) if recipe.early else recipe
+def _score(trials: dict[Place, Trial]) -> float:
+    """Of the best epochs, on the rows held out: more is better."""
+    return float(np.mean([trial.network.curves.best_score for trial in trials.values()]))
+
+
+def _lasting(recipe: Recipe, length: float) -> Recipe:
+    return replace(recipe, epochs=max(round(length * recipe.epochs), 1))
+
+
+def _suffix(length: float) -> str:
+    """Of a file's name."""
+    return "" if length == 1 else "-longer" if length > 1 else "-shorter"
 
 
 def _many(recipe: Recipe, networks: int) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pellucid.engine.native.announcement import silent
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.announcement import silent
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.tuning.folds import Fold
 from pellucid.estimators.tuning.trial import Outcome, Settings, try_out, try_out_elsewhere

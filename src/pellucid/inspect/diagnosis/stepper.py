@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.rows import Rows
-from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.processors import default_threads
-from pellucid.engine.native.work import threads_for
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime.processors import default_threads
+from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
@@ -170,7 +170,7 @@ class Compiled:
         threads: int,
         checked: bool,
     ) -> None:
-        from pellucid.engine.native.stepper import stepper
+        from pellucid.engine.native.runtime.stepper import stepper
         from pellucid.train.loop.compiled_steps import roles
 
         self.machine = stepper(graph, roles(graph, checked=checked), size, threads)
@@ -189,7 +189,7 @@ class Compiled:
 
     def close(self) -> None:
         """The next trial takes the machine up again."""
-        from pellucid.engine.native.stepper import release
+        from pellucid.engine.native.runtime.stepper import release
 
         release(self.machine)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid import nn, optim
 from pellucid.engine.compile import ENGINES
-from pellucid.engine.native.processors import usable
+from pellucid.engine.native.runtime.processors import usable
 from pellucid.errors import PellucidError
 from pellucid.graph.core.spec import Spec
 from pellucid.train.files.container import (
@@ -56,7 +56,7 @@ def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "own_metrics": [m.name for m in model.metrics if METRICS.get(m.name) is not m],
         "dtype": model.dtype.name,
         "features": list(model.features),
-        "engine": model.engine,
+        "engine": model.asked_engine if model.products == "full" else "jax",
         "threads": model.threads,
         "products": model.products,
         "compiled": model.compiled,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from pellucid.data.rows import Rows
-from pellucid.engine.native.interrupts import uninterrupted
-from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.stepper import Roles
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime.interrupts import uninterrupted
+from pellucid.engine.native.runtime.stepper import Roles
 from pellucid.errors import PellucidError
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph

@@ -9,10 +9,11 @@ import jax
 from pellucid.data.rows import Rows
 from pellucid.data.shared_rows import SharedRows
 from pellucid.data.streams import Stream
+from pellucid.engine.jax.holdings import even
 from pellucid.engine.jax.placement import Placement, Spread
 from pellucid.engine.jax.stepper import JaxStepper
-from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.work import compiled_seconds
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime.work import compiled_seconds
 from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
 from pellucid.train.loop.stream_steps import StreamedSteps
 
@@ -60,7 +61,5 @@ def placement_of(data: Rows | Stream, devices: str | None) -> Placement:
     if isinstance(data, Stream):
         raise CannotCompile("rows that are not all in memory are trained on by one device: leave devices= out")
     if isinstance(data, SharedRows):
-        return Spread(tuple(jax.devices()), data.shares, whole=False)
-    ends = [len(data) * (i + 1) // jax.process_count() for i in range(jax.process_count())]
-    shares = tuple(end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True))
-    return Spread(tuple(jax.devices()), shares)
+        return Spread(tuple(jax.devices()), data.holdings, whole=False)
+    return Spread(tuple(jax.devices()), even(len(data), jax.process_count()))

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pellucid.data.streams import Stream, joined_batches
-from pellucid.engine.native.fallback import tell
-from pellucid.engine.native.lower import CannotCompile
-from pellucid.engine.native.work import compiled_seconds
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.runtime.fallback import tell
+from pellucid.engine.native.runtime.work import compiled_seconds
 from pellucid.train.loop.compiled_steps import graph_of
 from pellucid.train.loop.native_steps import NativeStreamSteps
 from pellucid.train.loop.steps import NumpySteps

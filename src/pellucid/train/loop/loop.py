@@ -70,5 +70,5 @@ def check_limits(run: Run) -> None:
         run.end(EndingKind.INTERRUPTED, INTERRUPTED)
     if run.plan.steps is not None and run.step >= run.plan.steps:
         run.end(EndingKind.STEPS, f"all {run.plan.steps} steps done")
-    if run.plan.max_time is not None and run.elapsed >= run.plan.max_time:
+    if run.plan.max_time is not None and run.plan.agreed(run.elapsed >= run.plan.max_time):
         run.end(EndingKind.TIME, f"the time of {run.plan.max_time:g} s is over")

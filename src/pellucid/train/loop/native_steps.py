@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pellucid.data.rows import Rows
-from pellucid.engine.native import stepper as native
-from pellucid.engine.native.processors import default_threads
-from pellucid.engine.native.program import Program
-from pellucid.engine.native.work import compiled_seconds, threads_for
+from pellucid.engine.native.runtime import stepper as native
+from pellucid.engine.native.runtime.processors import default_threads
+from pellucid.engine.native.runtime.program import Program
+from pellucid.engine.native.runtime.work import compiled_seconds, threads_for
 from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
 from pellucid.train.loop.stream_steps import StreamedSteps
 

@@ -23,6 +23,11 @@ from pellucid.train.loop.step import Arrays, Mark, Snapshot, Trainer, mean_names
 from pellucid.train.loop.steps import Steps
 
 
+def as_it_is(value: Any) -> Any:
+    """One process alone agrees with itself."""
+    return value
+
+
 @dataclass
 class Plan:
     """What was asked for. The loop leaves it as it is; a callback may change a limit."""
@@ -41,6 +46,7 @@ class Plan:
     metrics: tuple[str, ...] = ()  # what the validation rows are judged by
     dtype: str = "float32"
     writes: bool = True  # of several processes one writes files
+    agreed: Callable[[Any], Any] = as_it_is  # what the first of several processes has in its place
 
 
 @dataclass

@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.data.streams import Stream
-from pellucid.engine.native.processors import default_threads
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.train.loop.divergence import locate
 from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured
 
@@ -145,9 +145,9 @@ def choose(
         return run.steps
     if engine == "jax":
         return _on_jax(run, products, devices)
-    from pellucid.engine.native.fallback import numpy_seconds, tell
-    from pellucid.engine.native.lower import CannotCompile
-    from pellucid.engine.native.work import compiled_seconds
+    from pellucid.engine.native.passes.lower import CannotCompile
+    from pellucid.engine.native.runtime.fallback import numpy_seconds, tell
+    from pellucid.engine.native.runtime.work import compiled_seconds
     from pellucid.train.loop.compiled_steps import graph_of
     from pellucid.train.loop.late_steps import LateSteps, threads_beside_reading
     from pellucid.train.loop.native_steps import NativeSteps, NativeStreamSteps
@@ -183,8 +183,8 @@ def _on_jax(run: Run, products: str, devices: str | None) -> Steps:
 
     require_jax()
     from pellucid.engine.jax.processes import count
-    from pellucid.engine.native.fallback import tell
-    from pellucid.engine.native.lower import CannotCompile
+    from pellucid.engine.native.passes.lower import CannotCompile
+    from pellucid.engine.native.runtime.fallback import tell
     from pellucid.train.loop.jax_steps import JaxSteps, JaxStreamSteps, placement_of
 
     try:

@@ -1,0 +1,274 @@
+"""What each elementwise operation is in a kernel.
+
+Operands arrive as numbers of compiled code, already of the right dtype.
+
+Where compiled code differs from NumPy: sums are taken in another order, a quotient may be a product with the
+reciprocal, what cancels on paper (x - x, x times a constant 0) may be 0 also for NaN and infinity, and sin, cos and tan
+of numbers beyond 2**30 are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.engine.native.code import scalar_functions, whole_numbers
+from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, Lanes
+from pellucid.engine.native.code.vectormath import FLOAT32
+from pellucid.engine.native.code.vectormath import FLOAT64 as FLOAT64_FUNCTIONS
+from pellucid.engine.native.code.vectormath.operations import bits, floats, select
+
+if TYPE_CHECKING:
+    from pellucid.engine.native.passes.values import Value
+
+Formula = Callable[..., Lanes]
+
+INFINITY, NAN = float("inf"), float("nan")
+FUNCTIONS = {np.dtype(np.float32): FLOAT32, FLOAT64: FLOAT64_FUNCTIONS}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """The formula of an operation; which dtype its operands take; is it worth keeping rather than computing again?
+
+    `special` is the name of a function of SciPy that the formula is given, by address, before the operands. `asks`
+    says that it is given the value that it computes, to see what is known of its operands.
+    """
+
+    formula: Formula
+    operands: str = "result"  # "result": the result's dtype, "common": theirs, "own": each its own, "bool", "choice"
+    costly: bool = False
+    whole: Formula | None = None  # for integers, where that differs
+    logic: Formula | None = None  # for booleans
+    special: str = ""
+    asks: bool = False
+
+
+def apply(name: str, x: Lanes) -> Lanes:
+    """An elementary function of vectormath."""
+    return FUNCTIONS[x.dtype][name](x)  # type: ignore[no-any-return]
+
+
+def _vector(name: str) -> Expression:
+    return Expression(lambda x: apply(name, x), costly=True)
+
+
+def _libm(symbol: str) -> Expression:
+    """Through the C library, in double precision."""
+    return Expression(lambda *xs: scalar_functions.libm(symbol, *xs), costly=True)
+
+
+def _special(name: str) -> Expression:
+    """Through SciPy's compiled functions, by address, in double precision."""
+    return Expression(scalar_functions.by_address, costly=True, special=name)
+
+
+def _in_double(f: Formula) -> Formula:
+    """Computed in float64, whatever the dtype."""
+    return lambda *xs: f(*(x.astype(FLOAT64) for x in xs)).astype(xs[0].dtype)
+
+
+EXPONENTS: dict[float, Formula] = {
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    1: lambda x: x,
+    0: lambda x: x.code.constant(1, x.dtype),
+    0.5: lambda x: x.code.of_processor("sqrt", x),
+    -1: lambda x: 1 / x,
+}
+"""Powers that need no logarithm."""
+
+
+def exponent(x: Value) -> float | None:
+    """The exponent of a power, where it is one of those."""
+    known = x.args[1].settings["value"] if x.args[1].op == "number" else None
+    return known if x.dtype.kind == "f" and known in EXPONENTS else None
+
+
+def _power(x: Value, a: Lanes, p: Lanes) -> Lanes:
+    known = exponent(x)
+    return scalar_functions.libm("pow", a, p) if known is None else EXPONENTS[known](a)
+
+
+def _extreme(better: Callable[[Lanes, Lanes], Lanes]) -> Formula:
+    def formula(x: Value, a: Lanes, b: Lanes) -> Lanes:
+        """NaN wins, as in NumPy; a number that stands in the program is none."""
+        if a.dtype.kind != "f" or x.args[1].op == "number":
+            return better(b, a).select(b, a)
+        if x.args[0].op == "number":
+            return better(a, b).select(a, b)
+        return (better(b, a) | (b != b)).select(b, a)
+
+    return formula
+
+
+def _clip(x: Lanes, low: Lanes, high: Lanes) -> Lanes:
+    raised = ((x < low) | (low != low)).select(low, x)
+    return ((raised > high) | (high != high)).select(high, raised)
+
+
+def _sign(x: Lanes) -> Lanes:
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
+def _copysign(x: Lanes, sign: Lanes) -> Lanes:
+    negative = bits(x).code.constant(-(2 ** (8 * x.dtype.itemsize - 1)), bits(x).dtype)
+    return floats(bits(abs(x)) | (bits(sign) & negative))  # type: ignore[no-any-return]
+
+
+def _heaviside(x: Lanes, middle: Lanes) -> Lanes:
+    return (x != x).select(x, (x == 0).select(middle, (x > 0).astype(x.dtype)))
+
+
+def _rounded(name: str) -> Expression:
+    return Expression(lambda x: x.code.of_processor(name, x), whole=lambda x: x)
+
+
+def _logaddexp(a: Lanes, b: Lanes) -> Lanes:
+    larger = (a < b) | (b != b)
+    top, low = larger.select(b, a), larger.select(a, b)
+    same = (a == b) & (abs(a) == INFINITY)
+    return same.select(top, top + apply("log1p", apply("exp", low - top)))
+
+
+def _entropy(x: Lanes) -> Lanes:
+    inside = (x > 0).select(-x * apply("log", x), (x == 0).select(x * 0.0, -INFINITY))
+    return (x != x).select(x, inside)
+
+
+def _relative_entropy(x: Lanes, y: Lanes) -> Lanes:
+    ratio = x / y
+    safe = (ratio > 0) & (ratio < INFINITY)  # else it is out of range
+    near = apply("log1p", (x - y) / y)  # exactly 0 where x = y, which a ratio need not be
+    far = safe.select(apply("log", ratio), apply("log", x) - apply("log", y))
+    logarithm = ((ratio > 0.5) & (ratio < 2)).select(near, far)
+    inside = select((x == 0) & (y >= 0), 0.0, INFINITY)
+    value = ((x > 0) & (y > 0)).select(x * logarithm, inside)
+    return ((x != x) | (y != y)).select(x + y, value)
+
+
+def _times_log(name: str) -> Expression:
+    """0 where the factor is 0, unless the other is NaN."""
+    return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * apply(name, y)), costly=True)
+
+
+def _or(a: Lanes, b: Lanes) -> Lanes:
+    return a | b
+
+
+def _and(a: Lanes, b: Lanes) -> Lanes:
+    return a & b
+
+
+def _differ(a: Lanes, b: Lanes) -> Lanes:
+    return a != b
+
+
+def _itself(a: Lanes) -> Lanes:
+    return a
+
+
+ELEMENTWISE: dict[str, Expression] = {
+    # arithmetic
+    "add": Expression(lambda a, b: a + b, logic=_or),
+    "subtract": Expression(lambda a, b: a - b),
+    "multiply": Expression(lambda a, b: a * b, logic=_and),
+    "divide": Expression(lambda a, b: a / b),
+    "negative": Expression(lambda a: -a),
+    "positive": Expression(_itself),
+    "reciprocal": Expression(lambda a: 1 / a, whole=whole_numbers.reciprocal),
+    "square": Expression(lambda a: a * a),
+    "sqrt": Expression(lambda a: a.code.of_processor("sqrt", a)),
+    "power": Expression(_power, costly=True, asks=True, whole=lambda x, a, p: whole_numbers.power(a, p)),
+    "floor_divide": Expression(_in_double(scalar_functions.floor_divide), whole=whole_numbers.divide, costly=True),
+    "remainder": Expression(_in_double(scalar_functions.remainder), whole=whole_numbers.remainder, costly=True),
+    "fmod": Expression(lambda a, b: scalar_functions.libm("fmod", a, b), whole=whole_numbers.fmod, costly=True),
+    "hypot": _libm("hypot"),
+    # kinks and signs
+    "absolute": Expression(abs),
+    "fabs": Expression(abs),
+    "maximum": Expression(_extreme(lambda b, a: a < b), asks=True, logic=lambda x, a, b: a | b),
+    "minimum": Expression(_extreme(lambda b, a: a > b), asks=True, logic=lambda x, a, b: a & b),
+    "clip": Expression(_clip),
+    "sign": Expression(lambda x: (x != x).select(x, _sign(x)), whole=_sign),
+    "copysign": Expression(_copysign),
+    "heaviside": Expression(_heaviside),
+    "floor": _rounded("floor"),
+    "ceil": _rounded("ceil"),
+    "rint": _rounded("rint"),
+    "trunc": _rounded("trunc"),
+    # questions
+    "isnan": Expression(lambda x: x != x, operands="own"),
+    "isinf": Expression(lambda x: abs(x) == INFINITY, operands="own", whole=lambda x: x != x),
+    "isfinite": Expression(lambda x: abs(x) < INFINITY, operands="own", whole=lambda x: x == x),
+    "logical_not": Expression(lambda x: ~x, operands="bool"),
+    "invert": Expression(lambda x: ~x),
+    "greater": Expression(lambda a, b: a > b, operands="common"),
+    "greater_equal": Expression(lambda a, b: a >= b, operands="common"),
+    "less": Expression(lambda a, b: a < b, operands="common"),
+    "less_equal": Expression(lambda a, b: a <= b, operands="common"),
+    "equal": Expression(lambda a, b: a == b, operands="common"),
+    "not_equal": Expression(_differ, operands="common"),
+    "logical_and": Expression(_and, operands="bool"),
+    "logical_or": Expression(_or, operands="bool"),
+    "logical_xor": Expression(_differ, operands="bool"),
+    "bitwise_and": Expression(_and),
+    "bitwise_or": Expression(_or),
+    "bitwise_xor": Expression(lambda a, b: a ^ b),
+    # selection and conversion
+    "where": Expression(lambda condition, a, b: condition.select(a, b), operands="choice"),
+    "astype": Expression(_itself),
+    "broadcast_to": Expression(_itself),
+    "stop_gradient": Expression(_itself),
+    # through the C library
+    "arcsin": _libm("asin"),
+    "arccos": _libm("acos"),
+    "arctan2": _libm("atan2"),
+    "arcsinh": _libm("asinh"),
+    "arccosh": _libm("acosh"),
+    "arctanh": _libm("atanh"),
+    # our own, for whole vectors
+    **{name: _vector(name) for name in FLOAT32},
+    "logaddexp": Expression(_in_double(_logaddexp), costly=True),
+    # SciPy's
+    "logit": Expression(lambda x: apply("log", x / (1 - x)), costly=True),
+    "xlogy": _times_log("log"),
+    "xlog1py": _times_log("log1p"),
+    "entr": Expression(_in_double(_entropy), costly=True),
+    "rel_entr": Expression(_in_double(_relative_entropy), costly=True),
+    **{name: _special(name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
+    "zeta": Expression(_in_double(scalar_functions.hurwitz_zeta), costly=True),
+}
+"""Every elementwise primitive by name."""
+
+
+def written(x: Value, operands: Sequence[Lanes], special: Mapping[str, Lanes]) -> Lanes:
+    """A value, computed from its operands. `special` has the addresses of functions of SciPy."""
+    entry = ELEMENTWISE[x.op]
+    dtype = operand_dtype(x)
+    formula = entry.formula
+    if dtype.kind == "b" and entry.operands == "result" and entry.logic is not None:
+        formula = entry.logic
+    elif dtype.kind in "iu" and entry.whole is not None:
+        formula = entry.whole
+    kinds = [BOOL, x.dtype, x.dtype] if entry.operands == "choice" else [dtype] * len(operands)
+    cast: list[Any] = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
+    if entry.special:
+        cast = [special[entry.special], *cast]
+    return formula(*([x] if entry.asks else []), *cast).astype(x.dtype)
+
+
+def operand_dtype(x: Value) -> np.dtype[Any]:
+    """In which dtype an operation computes."""
+    entry = ELEMENTWISE[x.op]
+    if entry.operands == "common":
+        strong = [a.dtype if not a.weak else a.dtype.type(0).item() for a in x.args]
+        common = np.result_type(*strong)
+        assert isinstance(common, np.dtype)
+        return common
+    if entry.operands == "own":
+        return x.args[0].dtype
+    return BOOL if entry.operands == "bool" else x.dtype

@@ -1,0 +1,188 @@
+"""Matrix products as compiled code: one function for a dtype, told by a table of words what to multiply and how."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.module import Kernel
+from pellucid.engine.native.code.llvm.processor import Processor
+from pellucid.engine.native.code.products.narrow_product import write_apart, write_narrow
+from pellucid.engine.native.code.products.packing import write_copy, write_turn, write_turn_exactly
+from pellucid.engine.native.code.products.product_words import (
+    COPY_LEFT,
+    COPY_RIGHT,
+    FINISH_LATER,
+    GROUP,
+    NARROW,
+    PRODUCT_WORDS,
+    TURN_RESULT,
+    TURN_RIGHT,
+    most_narrow,
+)
+from pellucid.engine.native.code.products.tile import BEGIN, END, TILE, Panel, panels_for, write_panel
+from pellucid.engine.native.code.words import Reader
+
+
+@functools.cache
+def kernel(dtype: str) -> Kernel:
+    """The function int32 product(int64 table) for float32 or float64."""
+    return Kernel(f"product {dtype}", functools.partial(write, dtype), settled=True)
+
+
+def write(dtype: str, name: str, target: Processor) -> str:
+    """The IR of it."""
+    text, panels = Text(), panels_for(target, dtype)
+    for number, panel in enumerate(panels):
+        write_panel(text, f"{name}.panel.{number}", target, dtype, panel)
+    write_copy(text, f"{name}.copy", target, dtype)
+    write_turn(text, f"{name}.turn", target, dtype)
+    write_turn_exactly(text, f"{name}.turn_exactly", target, dtype)
+    for columns in range(1, most_narrow(panels[0].lanes[0]) + 1):
+        write_narrow(text, f"{name}.narrow.{columns}", target, dtype, columns)
+        if columns > 1:
+            write_apart(text, f"{name}.apart.{columns}", target, dtype, columns)
+    code = Code(text, name, target)
+    _Driver(code, dtype, panels, PRODUCT_WORDS.read(code)).write()
+    code.finish(0)
+    return str(text)
+
+
+class _Driver:
+    """The loops around the panels."""
+
+    def __init__(self, code: Code, dtype: str, panels: list[Panel], words: Reader) -> None:
+        self.code, self.panels, self.words = code, panels, words
+        self.item, self.width = np.dtype(dtype).itemsize, panels[0].width
+
+    def write(self) -> None:
+        code, w = self.code, self.words
+        zero, follows = code.constant(0), w.finish != 0
+        nothing, rows = [zero] * 6, self.panels[0].rows
+        with code.when(follows):
+            self.finish(BEGIN, *nothing)
+        with code.when((w.ways & NARROW) != 0):
+            self.narrow()
+        with code.when((w.ways & NARROW) == 0):
+            self.wide()
+        with code.when(follows):
+            with code.when((w.ways & FINISH_LATER) != 0), code.loop(0, w.result_rows, rows) as i:
+                across, place = w.result_columns, w.result + i * w.result_columns * self.item
+                self.finish(TILE, w.first_row + i, zero, self.least(rows, w.result_rows - i), across, place, across)
+            self.finish(END, *nothing)
+
+    def wide(self) -> None:
+        code, w = self.code, self.words
+        done = code.variable(INT64, 0)
+        more = code.variable(INT64, 1)  # a depth of 0 makes zeros
+        with code.repeat(lambda: more.get() != 0):
+            at = done.get()
+            length = self.least(w.block, w.depth - at)
+            self.block(at, length)
+            done.set(at + w.block)
+            more.set((done.get() < w.depth).astype(INT64))
+        with code.when((w.ways & TURN_RESULT) != 0):
+            self.call("turn_exactly", w.c, w.c_row, w.turned, w.turned_row, w.rows, w.columns)
+
+    def narrow(self) -> None:
+        """Few columns. Those of the right side are taken apart unless each is in one piece."""
+        code, w = self.code, self.words
+        for columns in range(1, most_narrow(self.panels[0].lanes[0]) + 1):
+            with code.when(w.columns == columns):
+                place, step = code.variable(INT64, w.b), code.variable(INT64, w.b_row)
+                if columns > 1:
+                    with code.when((w.ways & TURN_RIGHT) != 0):
+                        self.call(f"apart.{columns}", w.b, w.right, w.block, w.depth)
+                        place.set(w.right)
+                        step.set(w.block)
+                self.call(f"narrow.{columns}", w.a, w.a_row, place.get(), step.get(), w.c, w.rows, w.depth)
+
+    def block(self, at: Lanes, length: Lanes) -> None:
+        """A part of the depth: all panels of it."""
+        code, w = self.code, self.words
+        a = w.a + at * w.a_step * self.item
+        with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
+            count = self.least(GROUP, w.rows - i)
+            self.call("copy", a + i * self.item, w.a_step, self.group(i), code.constant(GROUP), length, count)
+        tiles = (at + w.block >= w.depth) & ((w.ways & FINISH_LATER) == 0)
+        finish = tiles.select(w.finish, 0), w.finish_table
+        column = code.variable(INT64, 0)
+        with code.repeat(lambda: column.get() < w.columns):
+            j = column.get()
+            width = self.wide_as(w.columns - j)
+            b, b_row = self.right_side(at, length, j, width)
+            c, go_on = w.c + j * self.item, (at != 0).astype(INT64)
+            written = w.written + j * self.item
+            with code.when((w.ways & COPY_LEFT) == 0):
+                sides = a, w.a_row, w.a_step, b, b_row, c, w.c_row
+                self.panel(width, *sides, w.rows, length, width, go_on, *finish, w.first_row, j, written)
+            with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
+                one, group, count = code.constant(1), code.constant(GROUP), self.least(GROUP, w.rows - i)
+                place = c + i * w.c_row * self.item
+                sides = self.group(i), one, group, b, b_row, place, w.c_row
+                self.panel(
+                    width,
+                    *sides,
+                    count,
+                    length,
+                    width,
+                    go_on,
+                    *finish,
+                    w.first_row + i,
+                    j,
+                    written + i * w.c_row * self.item,
+                )
+            column.set(j + width)
+
+    def wide_as(self, rest: Lanes) -> Lanes:
+        """The width of the next panel, of the columns that are left."""
+        whole, *others = (panel.width for panel in self.panels)
+        vector, half = self.panels[0].lanes[0], others[-1]
+        step = max(width for width in others if width % vector == 0)
+        width = rest
+        if half < vector:  # one vector and a half are less work than two
+            width = ((rest > vector) & (rest <= vector + half)).select(vector, width)
+        width = (rest > max(others)).select(step, width)
+        return (rest >= whole).select(whole, width)
+
+    def right_side(self, at: Lanes, length: Lanes, j: Lanes, width: Lanes) -> tuple[Lanes, Lanes]:
+        """Where a panel of the right side lies, and its step from row to row."""
+        code, w = self.code, self.words
+        across = code.constant(self.width)
+        place, step = code.variable(INT64, w.b + (at * w.b_row + j) * self.item), code.variable(INT64, w.b_row)
+        turns = (w.ways & TURN_RIGHT) != 0
+        copies = (w.ways & COPY_RIGHT) != 0
+        if not code.processor.masked:  # whole vectors are read
+            copies = (copies | ((width & (self.panels[-1].width - 1)) != 0)) & ~turns
+        with code.when(copies):
+            self.call("copy", place.get(), w.b_row, w.right, across, length, width)
+        with code.when(turns):
+            self.call("turn", w.b + (j * w.b_row + at) * self.item, w.b_row, w.right, across, width, length)
+        with code.when(copies | turns):
+            place.set(w.right)
+            step.set(across)
+        return place.get(), step.get()
+
+    def panel(self, width: Lanes, *arguments: Lanes) -> None:
+        """The panel that is as wide as it must be."""
+        for number, panel in enumerate(self.panels):
+            below = self.panels[number + 1].width if number + 1 < len(self.panels) else 0
+            with self.code.when((width > below) & (width <= panel.width)):
+                self.call(f"panel.{number}", *arguments)
+
+    def group(self, i: Lanes) -> Lanes:
+        """Where the copied rows of the left side from row i on lie."""
+        place: Lanes = self.words.left + i * self.words.block * self.item
+        return place
+
+    def finish(self, stage: int, *part: Lanes) -> None:
+        w, code = self.words, self.code
+        code.by_address(w.finish, INT32, w.finish_table, code.constant(stage), *part)
+
+    def call(self, what: str, *arguments: Lanes) -> None:
+        self.code.by_name(f"{self.code.name}.{what}", INT32, *arguments)
+
+    def least(self, a: Lanes | int, b: Lanes) -> Lanes:
+        return (b < a).select(b, a)

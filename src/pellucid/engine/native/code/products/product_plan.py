@@ -1,0 +1,211 @@
+"""How a product is made, from its sizes alone: which side vectors go along, what is copied or turned before it is read.
+
+All ways but the narrow one give the same bits: every element is one sum over the depth in its order. The narrow one is
+chosen by columns and depth, not by rows. So a row's result does not depend on the rows beside it, nor on the number of
+threads that divide them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pellucid.engine.native.code.llvm.processor import Processor
+from pellucid.engine.native.code.products.product_words import (
+    COPY_LEFT,
+    COPY_RIGHT,
+    FINISH_LATER,
+    GROUP,
+    NARROW,
+    PRODUCT_WORDS,
+    TURN_RESULT,
+    TURN_RIGHT,
+    most_narrow,
+)
+
+DEPTH = 2048
+"""Of the right side at a time: a panel of so many rows stays in the second cache."""
+
+TURN, TURN_BACK = 0.375, 0.5
+"""What it costs to turn a number on its side, in multiplications of a vector: before a product, and after it."""
+
+HALF = 0.6
+"""What half a vector costs, of a whole one's time."""
+
+LARGE = 1 << 20
+"""Bytes of a matrix from which reading it across its rows misses the caches."""
+
+FAR = 8192
+"""Bytes between rows from which rows get into each other's way in the caches."""
+
+
+SHALLOW = 96
+"""Depth below which a tile is made so soon that what follows had better not interrupt."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """rows x depth times depth x columns. A turned side is stored the other way round; steps are from row to row."""
+
+    rows: int
+    columns: int
+    depth: int
+    left_turned: bool
+    right_turned: bool
+    left_step: int
+    right_step: int
+    item: int
+
+
+class Room(NamedTuple):
+    """Bytes that a product needs beside its arrays: for panels of the right side, and for copies of other things."""
+
+    panel: int
+    copies: int
+
+
+class Way(NamedTuple):
+    """How: the ways as a table has them, and whether the sides change places (and the result is turned back)."""
+
+    ways: int
+    swapped: bool
+    block: int
+
+
+def room_for(product: Product, target: Processor) -> Room:
+    """For the best way, and for what must be turned in any."""
+    best, plain = way_of(product, target, None), way_of(product, target, Room(1 << 62, 0))
+    rooms = [_needs(product, way, target) for way in (best, plain)]
+    return Room(max(r.panel for r in rooms), max(r.copies for r in rooms))
+
+
+def words_for(
+    product: Product,
+    target: Processor,
+    places: tuple[int, int, int],
+    work: tuple[int, int, Room],
+    first_row: int = 0,
+    written: int | None = None,
+) -> list[int]:
+    """The table: `places` of left side, right side and result; `work` is where panels and copies go, and the room.
+
+    What follows the product has yet to be put in its place; it counts rows from `first_row`, and writes to `written`.
+    """
+    left, right, result = places
+    panel, copies, room = work
+    way = way_of(product, target, room)
+    sides = _Side(left, product.left_step, product.left_turned), _Side(right, product.right_step, product.right_turned)
+    rows, columns, step = product.rows, product.columns, product.columns
+    stored, turned = (result, step), (0, 0)
+    if way.swapped:
+        sides = sides[1].turned(), sides[0].turned()
+        rows, columns = columns, rows
+        stored = result, columns
+        if way.ways & TURN_RESULT:
+            stored, turned = (copies, _up(columns, target.lanes(product.item))), (result, step)
+    a, b = sides
+    later = way.swapped or way.ways & NARROW or product.depth < SHALLOW
+    return PRODUCT_WORDS(
+        ways=way.ways | (FINISH_LATER if later else 0),
+        rows=rows,
+        columns=columns,
+        depth=product.depth,
+        block=way.block,
+        a=a.place,
+        a_row=1 if a.is_turned else a.step,
+        a_step=a.step if a.is_turned else 1,
+        b=b.place,
+        b_row=b.step,
+        c=stored[0],
+        c_row=stored[1],
+        left=copies,
+        right=panel,
+        turned=turned[0],
+        turned_row=turned[1],
+        finish=0,
+        finish_table=0,
+        written=stored[0] if written is None or later else written,
+        first_row=first_row,
+        result=result,
+        result_rows=product.rows,
+        result_columns=product.columns,
+    )
+
+
+class _Side(NamedTuple):
+    place: int
+    step: int
+    is_turned: bool
+
+    def turned(self) -> _Side:
+        return self._replace(is_turned=not self.is_turned)
+
+
+def way_of(product: Product, target: Processor, room: Room | None) -> Way:
+    """The best way for which there is room; None: any."""
+    lanes = target.lanes(product.item)
+    narrow = product.columns <= most_narrow(lanes) and product.depth >= (lanes if product.columns <= 4 else 4 * lanes)
+    in_one_piece = product.right_turned or product.right_step == product.columns
+    if narrow and in_one_piece and not product.left_turned:
+        turns = TURN_RIGHT if not product.right_turned and product.columns > 1 else 0
+        return Way(NARROW | turns, False, _up(product.depth, lanes))
+    block = product.depth
+    if block > DEPTH:
+        block = _up(-(-product.depth // -(-product.depth // DEPTH)), lanes)
+    swapped = _swapped_cost(product, lanes, target) < 0.98 * _plain_cost(product, lanes, target)
+    for swap in (True, False) if swapped else (False,):
+        for copies in (True, False):
+            way = Way(_ways(product, swap, copies), swap, max(block, 1))
+            if room is None or all(n <= r for n, r in zip(_needs(product, way, target), room, strict=True)):
+                return way
+    return way
+
+
+def _ways(product: Product, swap: bool, copies: bool) -> int:
+    turned = not product.left_turned if swap else product.right_turned
+    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap and product.columns > 1 else 0)
+    if copies and not swap:
+        across = product.item * product.depth
+        if product.left_turned and across * product.left_step >= LARGE and product.columns >= 128:
+            ways |= COPY_LEFT
+        far = product.item * product.right_step >= FAR and across * product.right_step >= 2 * LARGE
+        if not turned and far and product.rows >= GROUP:
+            ways |= COPY_RIGHT
+    return ways
+
+
+def _needs(product: Product, way: Way, target: Processor) -> Room:
+    lanes = target.lanes(product.item)
+    rows, columns = (product.columns, product.rows) if way.swapped else (product.rows, product.columns)
+    panel = copies = 0
+    if way.ways & NARROW:
+        panel = columns * way.block if way.ways & TURN_RIGHT else 0
+    elif way.ways & (TURN_RIGHT | COPY_RIGHT) or not target.masked:
+        panel = 4 * lanes * _up(min(way.block, product.depth), lanes)
+    if way.ways & COPY_LEFT:
+        copies = _up(rows, GROUP) * way.block
+    if way.ways & TURN_RESULT:
+        copies = _up(rows, lanes) * _up(columns, lanes)
+    return Room(panel * product.item, copies * product.item)
+
+
+def _plain_cost(product: Product, lanes: int, target: Processor) -> float:
+    turning = TURN * product.columns if product.right_turned else 0.0
+    return product.rows * _vectors(product.columns, lanes, target) + turning
+
+
+def _swapped_cost(product: Product, lanes: int, target: Processor) -> float:
+    turning = 0.0 if product.left_turned else TURN * product.rows
+    back = TURN_BACK * product.rows * product.columns / max(product.depth, 1) if product.columns > 1 else 0.0
+    return product.columns * _vectors(product.rows, lanes, target) + turning + back
+
+
+def _vectors(columns: int, lanes: int, target: Processor) -> float:
+    """How many vectors are multiplied for a row of the left side, and a row of the right."""
+    whole, rest = divmod(columns, lanes)
+    half = target.vector == 64 and 0 < rest <= lanes // 2
+    return whole + (HALF if half else 1.0 if rest else 0.0)
+
+
+def _up(count: int, unit: int) -> int:
+    return -(-count // unit) * unit

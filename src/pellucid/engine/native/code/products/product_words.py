@@ -1,0 +1,34 @@
+"""The table of words that a product reads: one layout for who writes it and for the compiled code that reads it."""
+
+from __future__ import annotations
+
+from pellucid.engine.native.code.words import Words
+
+COPY_LEFT, COPY_RIGHT, TURN_RIGHT, TURN_RESULT, NARROW, FINISH_LATER = 1, 2, 4, 8, 16, 32
+"""Ways of a product, which may be joined: sides that are copied before they are read, what is turned on its side, and
+vectors along the depth for few columns (then turning takes the columns of the right side apart), and whether what
+follows a product waits for all of it."""
+
+GROUP = 48
+"""Rows of a left side that are copied side by side."""
+
+
+PRODUCT_WORDS = Words(
+    "ways rows columns depth"
+    " block"  # of the depth, summed at a time; with NARROW the step between columns that were taken apart
+    " a a_row a_step"  # the left side: element (i, k) is at i * a_row + k * a_step
+    " b b_row"  # the right side: (k, j) at k * b_row + j, or at j * b_row + k where it is to be turned
+    " c c_row"  # the result: (i, j) at i * c_row + j
+    " left right"  # where copies of the left side go, and panels of the right side
+    " turned turned_row"  # where the result goes once it is turned: (i, j) at j * turned_row + i
+    " finish finish_table"  # the function that tiles are given to, 0 for none, and its table (see `tile.FINISH`)
+    " written"  # the array whose elements are written, with the result's steps
+    " first_row"  # of the result, as that function counts them
+    " result result_rows result_columns"  # what it is given if it waits for all
+)
+"""Steps are in elements."""
+
+
+def most_narrow(lanes: int) -> int:
+    """Columns up to which a product may be narrow: a tile would leave most lanes of its vectors empty."""
+    return min(6, lanes // 2)

@@ -1,0 +1,161 @@
+"""A tile of a matrix product: some rows times some vectors of columns, summed in registers.
+
+Every element is one sum over the depth in its order, whatever the tile: results do not depend on how rows and columns
+are divided, among tiles or among threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.processor import Processor
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A kind of panel: its vectors by their lanes, and the rows of a tile.
+
+    `masked`: of the last vector not all lanes need count.
+    """
+
+    lanes: tuple[int, ...]
+    rows: int
+    masked: bool
+
+    @property
+    def starts(self) -> list[int]:
+        return [sum(self.lanes[:i]) for i in range(len(self.lanes))]
+
+    @property
+    def width(self) -> int:
+        return sum(self.lanes)
+
+
+def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
+    """The kinds of panels, wide ones first: the widest serves as long as it is full, the others what is left.
+
+    Registers hold the sums of a tile beside a row of the right side and a number of the left one. With vectors of 64
+    bytes the last one may be half as long: many processors work on two such at a time. Where they do, sums must be
+    eight that they need not wait for each other; more rows would not stay beside each other in the first cache.
+    """
+    one = (processor.lanes(np.dtype(dtype).itemsize),)
+    half = (one[0] // 2,)
+    if processor.vector == 64:
+        kinds = [4 * one, 2 * one + half, 2 * one, one, half]
+    else:
+        kinds = [4 * one, 2 * one, one] if processor.registers >= 32 else [2 * one, one]
+    narrow = half if processor.vector == 64 else one
+    return [Panel(kind, 8 if kind == narrow else 6, masked=kind is not kinds[0]) for kind in kinds]
+
+
+ARGUMENTS = (
+    *("a", "a_row", "a_step", "b", "b_row", "c", "c_row", "rows", "depth", "columns", "go_on"),
+    *("finish", "table", "row", "column", "written"),
+)
+"""The arguments of a panel: the left side with its steps from row to row and along the depth, the right side and the
+target with their steps from row to row, sizes, and whether the target already holds the sums so far. Where the
+processor has no masks, rows of the right side have room for whole vectors.
+
+The address of `finish` may be 0: then sums are stored in the target. Otherwise it is given every tile as soon as its
+sums are there, with its `table`, and the target is left alone; `row` and `column` are where the panel begins.
+
+`written` is where the array begins, with the target's steps, whose elements are asked for while the sums are made:
+another processor may have a copy of what will be written, and storing would wait for it."""
+
+BEGIN, TILE, END = 0, 1, 2
+"""What a product asks of `finish`: before all tiles, for each of them, and after the last."""
+
+FINISH = ("table", "stage", "row", "column", "rows", "columns", "sums", "sums_row")
+"""The arguments of `finish`: a part of the product, and where its sums lie with their step from row to row. Only a
+tile has such."""
+
+
+def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: Panel) -> None:
+    """All rows of the left side times a panel of the right one."""
+    code = Code(text, name, processor, (INT64,) * len(ARGUMENTS), internal=True)
+    words = dict(zip(ARGUMENTS, code.arguments, strict=True))
+    mask = None
+    if panel.masked:
+        last = words["columns"] - panel.starts[-1]
+        mask = code.positions(panel.lanes[-1], INT32) < last.astype(INT32)
+    arrays = [code.array(words[side], dtype) for side in ("a", "b", "c")]
+    tile = code.address_of(code.stack_array(panel.rows * panel.width, dtype))
+    with code.exactly():
+        whole = words["rows"] - words["rows"].rest(panel.rows)
+        with code.loop(0, whole, panel.rows) as row:
+            _tile(code, words, arrays, dtype, panel.rows, panel, row, mask, tile)
+        rest, done = words["rows"] - whole, code.variable(INT64, whole)
+        for rows in (4, 2, 1):  # the binary digits of what is left
+            with code.when((rest & rows) != 0):
+                _tile(code, words, arrays, dtype, rows, panel, done.get(), mask, tile)
+                done.set(done.get() + rows)
+    code.finish(0)
+
+
+def _tile(
+    code: Code,
+    words: dict[str, Lanes],
+    arrays: Sequence[Array],
+    dtype: Any,
+    rows: int,
+    panel: Panel,
+    row: Lanes,
+    mask: Lanes | None,
+    tile: Lanes,
+) -> None:
+    left, right, target = arrays
+    vectors = list(zip(panel.starts, panel.lanes, strict=True))
+    masks = [None] * (len(vectors) - 1) + [mask]
+    readable = masks if code.processor.masked else [None] * len(vectors)
+    sums = [[code.variable(dtype, 0.0, lanes) for _, lanes in vectors] for _ in range(rows)]
+    with code.when(words["go_on"] != 0):
+        for r in range(rows):
+            line = target.after((row + r) * words["c_row"])
+            for total, (start, lanes), which in zip(sums[r], vectors, masks, strict=True):
+                total.set(line.load(start, lanes, which))
+    starts = [left.after((row + r) * words["a_row"]) for r in range(rows)]
+    written = code.anywhere(words["written"], dtype).after(row * words["c_row"])
+    with code.loop(0, words["depth"]) as k:
+        _ask(code, written, words["c_row"], k, rows, len(vectors))
+        line, step = right.after(k * words["b_row"]), k * words["a_step"]
+        factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
+        for r in range(rows):
+            number = starts[r].load(step)
+            same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
+            for total, factor in zip(sums[r], factors, strict=True):
+                total.set(plus_product(code, same[factor.lanes], factor, total.get()))
+    finished, item = words["finish"] != 0, np.dtype(dtype).itemsize
+    place = finished.select(tile, words["c"] + row * words["c_row"] * item)
+    step = finished.select(panel.width, words["c_row"])
+    stored = code.anywhere(place, dtype)
+    for r in range(rows):
+        line = stored.after(step * r)
+        for total, start, which in zip(sums[r], panel.starts, masks, strict=True):
+            line.store(start, total.get(), which)
+    with code.when(finished):
+        part = words["row"] + row, words["column"], code.constant(rows), words["columns"]
+        code.by_address(words["finish"], INT32, words["table"], code.constant(TILE), *part, tile, step)
+
+
+LINE = 64
+"""Bytes that processors exchange at a time."""
+
+
+def _ask(code: Code, written: Array, step: Lanes, k: Lanes, rows: int, vectors: int) -> None:
+    """For one line of a tile at each turn: many at once would keep the processor from reading."""
+    bits = (vectors - 1).bit_length()
+    most = (rows << bits) - 1
+    number = (k < most).select(k, most)
+    across = LINE // written.dtype.itemsize
+    written.ask_for((number >> bits) * step + (number & ((1 << bits) - 1)) * across)
+
+
+def plus_product(code: Code, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
+    """total + a b, rounded once where the processor can."""
+    return code.of_processor("fma", a, b, total) if code.processor.fused else total + a * b

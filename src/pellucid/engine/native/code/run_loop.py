@@ -1,0 +1,151 @@
+"""The loop that never returns to the interpreter, and what it calls between kernels: barriers, checks.
+
+A job is one thread's part of some training steps, or of a single call: batches are gathered, numbers of the step put
+in their places, the entries (function, table) of the program called one after the other, results collected.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import numpy as np
+
+from pellucid.engine.native.code.builtin_kernels import builtin
+from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes
+from pellucid.engine.native.code.vectormath.operations import select
+from pellucid.engine.native.code.words import BYTES, Reader, Words
+
+JOB_WORDS = Words(
+    "first last reached"  # steps, counted through the epochs; the one that was not made
+    " batch per_epoch epoch_rows short"  # rows and batches; which batch of an epoch is the short one, or -1
+    " entries entry_count first_row last_row"  # of a whole batch, for this thread
+    " short_entries short_entry_count short_first_row short_last_row"
+    " order gathers gather_count"  # rows in the order of the epochs; arrays that batches are gathered from
+    " numbers slots number_count"  # of each step, and where they go
+    " results places result_count"  # of each step, and where they are found
+    " float_mode"  # bits of the processor's mode while the job runs; 0: as it is
+)
+
+ENTRY_WORDS = Words("function table")
+GATHER_WORDS = Words("source target size")
+"""An array, the place of its batch, bytes of a row."""
+
+
+class Job(ctypes.Structure):
+    """The words of a job, by name."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in JOB_WORDS.names]
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self)
+
+
+def _run(code: Code) -> Lanes:
+    w = JOB_WORDS.read(code)
+    status, reached = code.variable(INT32, 0), code.variable(INT64, w.last)
+    mode = code.variable(INT64, 0)
+    with code.when(w.float_mode != 0):  # numbers too small to be normal count as zero: momenta of dead units would
+        mode.set(code.float_mode(w.float_mode))  # otherwise stay tiny for ever, and are very slow
+    step = code.variable(INT64, w.first)
+    with code.repeat(lambda: (step.get() < w.last) & (status.get() == 0)):
+        k = step.get()
+        inside = k.rest(w.per_epoch)
+        rows_at = k.quotient(w.per_epoch) * w.epoch_rows + inside * w.batch
+        short = inside == w.short
+        entries, count = select(short, w.short_entries, w.entries), select(short, w.short_entry_count, w.entry_count)
+        rows = select(short, w.short_first_row, w.first_row), select(short, w.short_last_row, w.last_row)
+        _put_numbers(code, w, k)
+        _gather(code, w, rows_at, *rows)
+        status.set(_call_entries(code, entries, count))
+        _collect(code, w, k)
+        with code.when(status.get() != 0):
+            reached.set(k)
+        step.set(k + 1)
+    with code.when(w.float_mode != 0):
+        code.float_mode(mode.get())
+    w.put("reached", reached.get())
+    return status.get()
+
+
+def _put_numbers(code: Code, w: Reader, k: Lanes) -> None:
+    numbers, slots = code.anywhere(w.numbers, INT64), code.anywhere(w.slots, INT64)
+    with code.loop(0, w.number_count) as s:
+        code.anywhere(slots.load(s), INT64).store(0, numbers.load(k * w.number_count + s))
+
+
+def _gather(code: Code, w: Reader, rows_at: Lanes, first: Lanes, last: Lanes) -> None:
+    """Rows of single words by themselves, others as bytes."""
+    order = code.array(w.order, INT64)
+    with code.loop(0, w.gather_count) as g:
+        array = GATHER_WORDS.read(code, w.gathers + g * (BYTES * len(GATHER_WORDS.names)))
+        word = array.size == BYTES
+        with code.when(word):
+            source, target = code.array(array.source, INT64), code.array(array.target, INT64)
+            with code.loop(first, last) as r:
+                target.store(r, source.load(order.load(rows_at + r)))
+        with code.when(~word), code.loop(first, last) as r:
+            code.copy(array.target + r * array.size, array.source + order.load(rows_at + r) * array.size, array.size)
+
+
+def _call_entries(code: Code, entries: Lanes, count: Lanes) -> Lanes:
+    """One after the other, until one says that something is wrong."""
+    status, number = code.variable(INT32, 0), code.variable(INT64, 0)
+    with code.repeat(lambda: (number.get() < count) & (status.get() == 0)):
+        e = number.get()
+        entry = ENTRY_WORDS.read(code, entries + e * (BYTES * len(ENTRY_WORDS.names)))
+        status.set(code.by_address(entry.function, INT32, entry.table))
+        number.set(e + 1)
+    return status.get()
+
+
+def _collect(code: Code, w: Reader, k: Lanes) -> None:
+    results, places = code.anywhere(w.results, INT64), code.anywhere(w.places, INT64)
+    with code.loop(0, w.result_count) as s:
+        results.store(k * w.result_count + s, code.anywhere(places.load(s), INT64).load(0))
+
+
+RUN = builtin("run", _run)
+
+BARRIER_WORDS = Words("counter threads")
+
+PATIENCE = 100_000
+"""Looks at the counter, some 100 microseconds: longer than threads with a processor each wait."""
+
+
+def _barrier(code: Code) -> None:
+    """The last to arrive opens it for all. The others look, and after a while nap between looks: a thread that sleeps
+    is woken on a free processor, one that only yields stays beside the thread it waits for."""
+    w = BARRIER_WORDS.read(code)
+    target = (code.atomic_add(w.counter, 1).quotient(w.threads) + 1) * w.threads
+    turns = code.variable(INT64, 0)
+    with code.repeat(lambda: code.atomic_load(w.counter) < target):
+        turns.set(turns.get() + 1)
+        with code.when(turns.get() > PATIENCE):
+            code.by_name("usleep" if os.name == "posix" else "Sleep", INT32, code.constant(1, INT32))
+
+
+BARRIER = builtin("barrier", _barrier)
+
+CHECK_WORDS = Words("count")
+"""Behind it the address of each number, and whether it is float64."""
+
+
+def _check(code: Code) -> Lanes:
+    """1 if one of the numbers is not finite."""
+    w = CHECK_WORDS.read(code)
+    status = code.variable(INT32, 0)
+    with code.loop(0, w.count) as i:
+        place, double = w.rest[2 * i], w.rest[2 * i + 1] != 0
+        number = code.variable(np.float64, 0.0)
+        with code.when(double):
+            number.set(code.anywhere(place, np.float64).load(0))
+        with code.when(~double):
+            number.set(code.anywhere(place, np.float32).load(0).astype(np.float64))
+        with code.when(~(abs(number.get()) < float("inf"))):
+            status.set(1)
+    return status.get()
+
+
+CHECK = builtin("check", _check)

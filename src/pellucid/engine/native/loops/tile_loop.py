@@ -1,0 +1,83 @@
+"""A loop that is run with a matrix product: for each of its tiles, as soon as the sums of the tile are there.
+
+They are still in the first cache, and the processor can wait for the loop's other arrays while it multiplies the next
+tile. What a loop computes once (numbers, totals) it does before the first tile and after the last; in between it is
+kept in working space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pellucid.engine.native.code import reductions
+from pellucid.engine.native.code.llvm.code import Lanes
+from pellucid.engine.native.code.products.tile import BEGIN, END, FINISH, TILE
+from pellucid.engine.native.code.reductions import Accumulator
+from pellucid.engine.native.loops.loop_plan import Position, Scratch
+
+if TYPE_CHECKING:
+    from pellucid.engine.native.loops.loop_code import LoopCode, Numbers
+
+
+class TileLoop:
+    """The work of writing one: the function that a product gives its tiles to (`tile.FINISH`)."""
+
+    def __init__(self, loop: LoopCode) -> None:
+        self.loop, self.plan, self.code = loop, loop.plan, loop.code
+        self.words = dict(zip(FINISH, loop.code.arguments, strict=True))
+        assert loop.loop.product is not None
+        self.product = loop.loop.product.value
+        self.kept = {x: loop.scratch[Scratch("one", x)] for x in self.plan.numbers_of_tiles()}
+        self.totals = {
+            x: loop.scratch[Scratch("total", x)] for x in self.plan.ends() if x.number in loop.totals
+        }  # in the making
+
+    def write(self) -> None:
+        code, loop, stage = self.code, self.loop, self.words["stage"]
+        with code.when(stage == TILE):
+            for x, place in self.totals.items():
+                loop.totals[x.number].go_on(place)
+            self.tile({x.number: place.load(0) for x, place in self.kept.items()})
+            self.put_aside()
+        with code.when(stage == BEGIN):
+            numbers = loop.begin()
+            for x, place in self.kept.items():
+                place.store(0, numbers[x.number])
+            self.put_aside()
+        with code.when(stage == END):
+            for x, place in self.totals.items():
+                loop.totals[x.number].go_on(place)
+            loop.end()
+
+    def put_aside(self) -> None:
+        for x, place in self.totals.items():
+            self.loop.totals[x.number].put_aside(place)
+
+    def tile(self, numbers: Numbers) -> None:
+        """A stretch of columns at a time, all rows of it."""
+        code, loop, only = self.code, self.loop, self.plan.passes[0]  # sums that end a loop leave an empty one behind
+        row, rows, begin = self.words["row"], self.words["rows"], self.words["column"]
+        sums_of_tile = code.anywhere(self.words["sums"], self.product.dtype)
+        ends = [x for x in only.sums if x.number not in loop.totals]
+
+        def stretch(j: Lanes, lanes: int, mask: Lanes | None) -> None:
+            sums = {x.number: Accumulator(code, x.settings["kind"], x.dtype, lanes) for x in ends}
+            with code.loop(0, rows) as r:
+                own = numbers | self.numbers_of_row(row + r, numbers)
+                own[self.product.number] = sums_of_tile.load(r * self.words["sums_row"] + (j - begin), lanes, mask)
+                loop.columns(only, own, sums, row + r)(j, lanes, mask)
+            for x in ends:
+                root, kind = loop.root[x.number], x.settings["kind"]
+                root.store(j, reductions.combined(kind, root.load(j, lanes, mask), sums[x.number].parts()), mask)
+
+        code.span(begin, begin + self.words["columns"], loop.lanes, stretch, loop.masked)
+
+    def numbers_of_row(self, i: Lanes, numbers: Numbers) -> Numbers:
+        """What belongs to a row by itself."""
+        loop = self.loop
+        own = {x.number: loop.leaf[x.number].load(i) for x in loop.loop.leaves if loop.zone(x) == "row"}
+        values, _, _ = self.plan.of_rows(0)
+        at = Position({"row": lambda: i, "one": lambda: self.code.constant(0)})
+        for x in values:
+            own[x.number] = loop.computed(x, numbers | own, at)
+        return own

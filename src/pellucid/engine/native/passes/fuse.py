@@ -1,0 +1,322 @@
+"""Fusion: which values are made in one loop nest, and which are written to memory at all.
+
+A value is kept in memory ("kept") if something outside its loop needs it: a matrix product, an output, another
+loop that would have to compute something costly again. Everything else lives in registers. A loop runs over rows and
+columns; inside it there are whole arrays, columns of row numbers, rows of column numbers, and single numbers. Sums
+along a row can be used further on in the same loop, other reductions end it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pellucid.engine.native.code.expressions import ELEMENTWISE
+from pellucid.engine.native.passes.instructions import (
+    Call,
+    Instruction,
+    Loop,
+    along_row,
+    base,
+    fills,
+    in_loop,
+    operands,
+    single,
+)
+from pellucid.engine.native.passes.lower import Lowered
+from pellucid.engine.native.passes.values import Value, parents_first, pattern
+from pellucid.graph.core.dims import Shape
+from pellucid.graph.core.spec import broadcast
+
+DIVISIONS = ("divide", "sqrt", "reciprocal")
+
+
+def fuse(lowered: Lowered) -> list[Instruction]:
+    """The instructions of a program, in an order in which each finds what it needs."""
+    kept = _first_kept(lowered)
+    again: list[Value] = []
+    while True:
+        kept |= {x.number for x in again}
+        try:
+            loops = _loops(lowered, kept)
+        except _Keep as more:
+            again = more.values
+            continue
+        again = _worth_keeping(loops)
+        if not again:
+            return _ordered(lowered, _with_scalars(lowered, loops), kept)
+
+
+# what is kept
+
+
+def _first_kept(lowered: Lowered) -> set[int]:
+    """Outputs, what matrix products and moves read, and reductions that end a loop."""
+    kept: set[int] = set()
+    needed: list[Value] = [base(x) for x in lowered.outputs]
+    kept.update(x.number for x in needed if in_loop(x))
+    seen: set[int] = set()
+    while needed:
+        x = needed.pop()
+        if x.number in seen:
+            continue
+        seen.add(x.number)
+        if in_loop(x):
+            if (x.op == "reduce" and not along_row(x)) or "kept" in x.settings:
+                kept.add(x.number)
+            for a in x.args:
+                if a.op == "view":
+                    kept.update([base(a).number] if in_loop(base(a)) else [])
+                needed.append(base(a))
+        else:
+            for a in operands(x):
+                kept.update([a.number] if in_loop(a) else [])
+                needed.append(a)
+    return kept
+
+
+def _worth_keeping(loops: Sequence[Loop]) -> list[Value]:
+    """What several loops would compute again at a cost: the last such value of each chain."""
+    loops_of: dict[int, list[Loop]] = {}
+    values: dict[int, Value] = {}
+    for loop in loops:
+        for x in loop.body:
+            if x.shape:
+                loops_of.setdefault(x.number, []).append(loop)
+                values[x.number] = x
+    chosen: list[Value] = []
+    below: set[int] = set()
+    for number in sorted(values, reverse=True):
+        x = values[number]
+        if any(x in loop.roots for loop in loops_of[number]):
+            continue
+        shared = len(loops_of[number]) > 1 and number not in below and (_costly(x) or _reads_much(x, loops_of[number]))
+        per_column = _is_column(x, loops_of[number][0]) and (x.op in DIVISIONS or _costly(x))
+        if shared or per_column:
+            chosen.append(x)
+            below.update(a.number for a in parents_first([x]) if a is not x)
+    return chosen
+
+
+def _costly(x: Value) -> bool:
+    return x.op in ("uniform", "reduce") or (x.op in ELEMENTWISE and ELEMENTWISE[x.op].costly)
+
+
+def _reads_much(x: Value, loops: Sequence[Loop]) -> bool:
+    """Made of two or more whole arrays?"""
+    leaves = {leaf.number for loop in loops for leaf in loop.leaves if leaf.shape == x.shape}
+    return sum(a.number in leaves for a in parents_first([x])) > 1
+
+
+def _is_column(x: Value, loop: Loop) -> bool:
+    """A row of column numbers, needed again in every row?"""
+    if loop.cut is None or not x.shape:
+        return False
+    lead = len(loop.space) - len(x.shape)
+    rows = [i for i, s in enumerate(loop.space) if s != 1 and i < loop.cut]
+    return all(i < lead or x.shape[i - lead] == 1 for i in rows) and any(s != 1 for s in x.shape)
+
+
+# loops
+
+
+def _tree(root: Value, kept: set[int]) -> tuple[list[Value], list[Value]]:
+    """What is computed on the way to a kept value, and the arrays it starts from."""
+    body: dict[int, Value] = {root.number: root}
+    leaves: dict[int, Value] = {}
+    stack = list(root.args)
+    while stack:
+        x = stack.pop()
+        if x.known or x.number in body or x.number in leaves:
+            continue
+        if in_loop(x) and x.number not in kept:
+            body[x.number] = x
+            stack.extend(x.args)
+        else:
+            leaves[x.number] = x
+    return [body[n] for n in sorted(body)], [leaves[n] for n in sorted(leaves)]
+
+
+def _space(body: Sequence[Value], leaves: Iterable[Value]) -> tuple[Shape, int | None] | None:
+    """Rows and columns of a loop over these values; None if they do not go together."""
+    shapes = [x.shape for x in body] + [x.shape for x in leaves]
+    shapes += [x.args[0].shape for x in body if x.op == "reduce"]
+    try:
+        space = broadcast(shapes, "loop")
+    except Exception:
+        return None
+    cut = pattern(space, shapes)
+    if cut is None:
+        return None
+    cuts = {cut[0]} - {None}
+    for x in body:
+        if x.op == "reduce":
+            axes, operand = x.settings["axes"], x.args[0]
+            real = [i for i, s in enumerate(space) if s != 1]
+            lead = len(space) - len(operand.shape)
+            axes = tuple(a + lead for a in axes)
+            present = [i for i in real if i >= lead and operand.shape[i - lead] != 1]
+            if along_row(x):
+                if present != real:
+                    return None
+                cuts.add(axes[0])
+            elif len(axes) < len(present):  # along the columns
+                if present != real:
+                    return None
+                cuts.add(real[len(axes)])
+            elif present != real[: len(present)]:  # a total of what stands in every row again
+                return None
+    return (space, next(iter(cuts), None)) if len(cuts) < 2 else None
+
+
+def _loops(lowered: Lowered, kept: set[int]) -> list[Loop]:
+    """One loop for each kept value, then those that share their arrays joined."""
+    level: dict[int, int] = {}
+    loop_of: dict[int, Loop] = {}
+    needed = _needed(lowered, kept)
+    values = {x.number: x for x in parents_first([*lowered.outputs, *needed])}
+    for number in sorted(values):
+        x = values[number]
+        if in_loop(x) and number not in kept:
+            continue
+        if not in_loop(x):
+            level[number] = 0 if not x.args else max(level.get(a.number, 0) for a in operands(x)) + (x.op != "view")
+            continue
+        loop = _own_loop(x, kept, level)
+        partner = [loop_of[a.number] for a in loop.leaves if a.number in loop_of]
+        loop.level = max((level[base(a).number] for a in loop.leaves), default=0) + 1
+        for other in sorted(partner, key=lambda p: -p.level):
+            joined = _join(other, loop, kept, level)
+            if joined:
+                loop = other
+                break
+        else:
+            others = {id(p): p for p in loop_of.values()}
+            for other in others.values():
+                if other.level == loop.level and _shares(other, loop) and _join(other, loop, kept, level):
+                    loop = other
+                    break
+        for root in loop.roots:
+            loop_of[root.number] = loop
+            level[root.number] = loop.level
+    return list({id(loop): loop for loop in loop_of.values()}.values())
+
+
+def _needed(lowered: Lowered, kept: set[int]) -> list[Value]:
+    return [x for x in lowered.values if x.number in kept]
+
+
+def _own_loop(x: Value, kept: set[int], level: dict[int, int]) -> Loop:
+    """The loop of one kept value. What does not fit into it becomes a kept value itself, and is met earlier."""
+    while True:
+        body, leaves = _tree(x, kept)
+        found = _space(body, leaves)
+        if found is not None and all(a.number in level or base(a).number in level for a in leaves):
+            return Loop(*found, [x], body, leaves)
+        raise _Keep([a for a in body if a is not x and a.op == "reduce"] or [a for a in x.args if a in body])
+
+
+class _Keep(Exception):
+    def __init__(self, values: list[Value]) -> None:
+        self.values = values
+        super().__init__(values)
+
+
+def _shares(a: Loop, b: Loop) -> bool:
+    """Do two loops read the same whole array?"""
+    whole = {x.number for x in a.leaves if x.shape and fills(x, a)}
+    return a.space == b.space and any(x.number in whole and fills(x, b) for x in b.leaves)
+
+
+def _join(host: Loop, guest: Loop, kept: set[int], level: dict[int, int]) -> bool:
+    """Put the guest's values into the host's loop, if each is there when it is needed."""
+    made = {x.number for x in host.roots}
+    if not guest.space and host.space:
+        return False
+    if host.space != guest.space and guest.space != () and not _fits(guest, host):
+        return False
+    outside = [a for a in guest.leaves if a.number not in made]
+    if any(base(a).number in made for a in outside if a.op == "view"):
+        return False
+    if any(level[base(a).number] >= host.level for a in outside):
+        return False
+    for a in guest.leaves:
+        if a.number in made and a.op == "reduce" and not along_row(a):
+            return False  # a total is known only after the loop
+    body = {x.number: x for x in [*host.body, *guest.body]}
+    leaves = {x.number: x for x in [*host.leaves, *outside]}
+    found = _space(list(body.values()), leaves.values())
+    if found is None or found[0] != host.space:
+        return False
+    host.roots.append(guest.roots[0])
+    host.body = [body[n] for n in sorted(body)]
+    host.leaves = [leaves[n] for n in sorted(leaves) if n not in body]
+    host.cut = found[1]
+    return True
+
+
+def _fits(guest: Loop, host: Loop) -> bool:
+    """One number for each row of the host?"""
+    if len(guest.space) != len(host.space) or single(guest.space):
+        return False
+    present = [i for i, s in enumerate(guest.space) if s != 1]
+    real = [i for i, s in enumerate(host.space) if s != 1]
+    return present == real[: len(present)] and all(guest.space[i] == host.space[i] for i in present)
+
+
+def _with_scalars(lowered: Lowered, loops: list[Loop]) -> list[Loop]:
+    """A number of its own (the factor of a rule's correction) is computed by the first loop that needs it.
+
+    Not if a call needs it too: that might have to come before the loop.
+    """
+    out = list(loops)
+    called = {a.number for x in lowered.values if not in_loop(x) and x.op != "view" for a in operands(x)}
+    for scalar in [loop for loop in loops if single(loop.space)]:
+        made = {x.number for x in scalar.roots}
+        hosts = [loop for loop in out if loop is not scalar and any(x.number in made for x in loop.leaves)]
+        if not hosts or made & called or any(x.op == "reduce" for x in scalar.body):
+            continue
+        host = min(hosts, key=lambda loop: (loop.level, out.index(loop)))
+        if single(host.space):
+            continue
+        body = {x.number: x for x in [*scalar.body, *host.body]}
+        leaves = {x.number: x for x in [*scalar.leaves, *host.leaves] if x.number not in body}
+        host.roots += scalar.roots
+        host.body, host.leaves = [body[n] for n in sorted(body)], [leaves[n] for n in sorted(leaves)]
+        out.remove(scalar)
+    return out
+
+
+def _ordered(lowered: Lowered, loops: list[Loop], kept: set[int]) -> list[Instruction]:
+    """All instructions by level: each comes after those whose results it reads."""
+    made: dict[int, Instruction] = {root.number: loop for loop in loops for root in loop.roots}
+    out: list[Instruction] = []
+    done: set[int] = set()
+    stack: list[tuple[Instruction, bool]] = []
+
+    def instruction(x: Value) -> Instruction | None:
+        x = base(x)
+        if x.number in made:
+            return made[x.number]
+        if x.op in ("input", "constant", "number", "size"):
+            return None
+        made[x.number] = Call(x, operands(x))
+        return made[x.number]
+
+    for output in [*lowered.outputs, *(x for x in lowered.values if x.number in kept)]:
+        first = instruction(output)
+        if first is not None:
+            stack.append((first, False))
+        while stack:
+            now, ready = stack.pop()
+            if id(now) in done:
+                continue
+            if ready:
+                done.add(id(now))
+                out.append(now)
+                continue
+            stack.append((now, True))
+            for x in now.reads:
+                before = instruction(x)
+                if before is not None and before is not now and id(before) not in done:
+                    stack.append((before, False))
+    return out

@@ -1,0 +1,358 @@
+"""From a recorded graph to the engine's values: what is made of other operations is taken apart.
+
+A primitive that is not listed here and has a definition in NumPy (a function with a rule of its own) is recorded,
+and its parts take its place: no formula is written a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native.code.expressions import ELEMENTWISE
+from pellucid.engine.native.code.reductions import REDUCTIONS
+from pellucid.engine.native.passes.values import Builder, Value
+from pellucid.errors import UnsupportedError
+from pellucid.graph.core.dims import product
+from pellucid.graph.core.spec import Spec, broadcast
+from pellucid.graph.graph import Graph
+from pellucid.graph.node import Literal, Node
+from pellucid.graph.record import record
+
+INDEXED = ("iota", "uniform")
+"""Elementwise values that depend on the position of the element."""
+
+
+class CannotCompile(UnsupportedError):
+    """An operation that the native engine does not have."""
+
+
+class EngineUnavailable(CannotCompile):
+    """Nothing can be compiled here."""
+
+
+@dataclass
+class Lowered:
+    """A graph in the engine's form."""
+
+    name: str
+    inputs: list[Value]
+    outputs: list[Value]
+    values: list[Value]
+    guards: list[tuple[Value, bool]]  # it holds only for sizes that answer these questions the same way
+
+
+def is_elementwise(op: str) -> bool:
+    return op in ELEMENTWISE or op in INDEXED
+
+
+def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowered:
+    """The values of a graph; `sizes` are the open sizes it will first run with.
+
+    `checked` says that labels have been looked at before: they are not looked at again in every step.
+    """
+    build = Builder(is_elementwise, sizes)
+    build.checked = checked
+    inputs: list[Value] = []
+    for node in graph.nodes[: graph.inputs]:
+        x = build.new("input", (), node.shape, node.dtype, {"position": len(inputs)})
+        x.name = node.name
+        inputs.append(x)
+    outputs = inline(build, graph, inputs)
+    return Lowered(graph.name, inputs, outputs, build.values, build.guards)
+
+
+def inline(build: Builder, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
+    """The values of the operations of a graph at these inputs."""
+    made: list[Value] = list(inputs)
+
+    def argument(a: int | Literal) -> Value:
+        return build.literal(a.value) if isinstance(a, Literal) else made[a]
+
+    for node in graph.operations:
+        build.scope = node.scope
+        value = lower_node(build, node, [argument(a) for a in node.args])
+        if not value.name and node.name:
+            value.name = node.name
+        made.append(value)
+    return [argument(out) for out in graph.outputs]
+
+
+def lower_node(build: Builder, node: Node, args: list[Value]) -> Value:
+    assert node.op is not None
+    name, settings, spec = node.op.name, node.settings, node.spec
+    if spec.dtype in (np.dtype(np.float16), np.dtype(np.longdouble)) or np.dtype(spec.dtype).kind not in "biuf":
+        raise CannotCompile(f"the native engine computes in float32 and float64, not in {np.dtype(spec.dtype)}")
+    registered = node.op.bind is not None and RULES.get(name)
+    if registered:
+        return registered(build, node, args)
+    if name in REDUCTIONS:
+        return _reduced(build, name, args[0], settings["axis"], settings["keepdims"], spec)
+    if name in ELEMENTWISE and _ours(node):
+        return build.elementwise(name, args, np.dtype(spec.dtype), spec.shape, spec.weak)
+    return _expanded(build, node, args)
+
+
+def _ours(node: Node) -> bool:
+    """Is it the primitive of that name, not a function of the user's with the same name?"""
+    from pellucid.graph.core.primitive import REGISTRY
+
+    return node.op is not None and REGISTRY.get(node.op.name) is node.op
+
+
+def _expanded(build: Builder, node: Node, args: list[Value]) -> Value:
+    """The parts of a primitive that is made of others."""
+    op, settings = node.op, dict(node.settings)
+    assert op is not None
+    try:
+        specs = [Spec(a.shape, a.dtype) for a in args]
+        inner = record(lambda *xs: op.value(*xs, **settings), *specs, name=op.name).simplify()
+    except Exception as error:
+        raise CannotCompile(f"{op.name!r} is not made of operations that can be recorded: {error}") from error
+    if any(n.op is op for n in inner.operations):
+        raise CannotCompile(f"the native engine has no {op.name!r}")
+    (made,) = inline(build, inner, args)
+    if made.dtype != node.dtype:
+        made = build.elementwise("astype", (made,), node.dtype, made.shape)
+    return made
+
+
+def _reduced(build: Builder, kind: str, x: Value, axis: Any, keepdims: bool, spec: Spec) -> Value:
+    axes = tuple(range(len(x.shape))) if axis is None else axis
+    made = build.reduce(kind, x, axes, np.dtype(spec.dtype))
+    return build.view(made, spec.shape)
+
+
+def _mean(build: Builder, node: Node, args: list[Value]) -> Value:
+    (x,), dtype = args, np.dtype(node.dtype)
+    axes = node.settings["axis"]
+    count = build.literal(product(x.shape[a] for a in axes))
+    total = build.reduce("sum", x if x.dtype == dtype else build.elementwise("astype", (x,), dtype), axes, dtype)
+    return build.view(build.elementwise("divide", (total, count), dtype), node.shape)
+
+
+def _same(build: Builder, node: Node, args: list[Value]) -> Value:
+    return args[0]
+
+
+def _astype(build: Builder, node: Node, args: list[Value]) -> Value:
+    return build.elementwise("astype", args, np.dtype(node.dtype), node.shape)
+
+
+def _broadcast(build: Builder, node: Node, args: list[Value]) -> Value:
+    return build.elementwise("broadcast_to", args, np.dtype(node.dtype), node.shape)
+
+
+def _full_like(build: Builder, node: Node, args: list[Value]) -> Value:
+    fill = build.elementwise("astype", (args[1],), np.dtype(node.dtype))
+    return build.elementwise("broadcast_to", (fill,), np.dtype(node.dtype), node.shape)
+
+
+def _reshape(build: Builder, node: Node, args: list[Value]) -> Value:
+    return build.view(args[0], node.shape)
+
+
+def _transpose(build: Builder, node: Node, args: list[Value]) -> Value:
+    return transposed(build, args[0], node.settings["axes"])
+
+
+def transposed(build: Builder, x: Value, axes: tuple[int, ...]) -> Value:
+    shape = tuple(x.shape[a] for a in axes)
+    if [a for a in axes if x.shape[a] != 1] == sorted(a for a in axes if x.shape[a] != 1):
+        return build.view(x, shape)  # only axes of size 1 change places
+    if x.op == "transpose":
+        return transposed(build, x.args[0], tuple(x.settings["axes"][a] for a in axes))
+    return build.new("transpose", (x,), shape, x.dtype, {"axes": axes})
+
+
+def _matmul(build: Builder, node: Node, args: list[Value]) -> Value:
+    """Rows times columns; vectors become matrices of one row or column."""
+    dtype = np.dtype(node.dtype)
+    a, b = (x if x.dtype == dtype else build.elementwise("astype", (x,), dtype) for x in args)
+    a = build.view(a, (1, *a.shape)) if len(a.shape) == 1 else a
+    b = build.view(b, (*b.shape, 1)) if len(b.shape) == 1 else b
+    lead = max(a.shape[:-2], b.shape[:-2], key=len)
+    shape = (*(node.shape[: len(lead)]), a.shape[-2], b.shape[-1])
+    if dtype.kind != "f" or a.shape[-1] == 1:
+        return build.view(_product_sum(build, a, b, dtype), node.shape)
+    if lead:
+        a, b = (_spread(build, x, (*shape[:-2], *x.shape[-2:])) for x in (a, b))
+    return build.view(build.new("matmul", (a, b), shape, dtype), node.shape)
+
+
+def _spread(build: Builder, x: Value, shape: Any) -> Value:
+    return build.elementwise("broadcast_to", (x,), x.dtype, shape)
+
+
+def _product_sum(build: Builder, a: Value, b: Value, dtype: Any) -> Value:
+    """Matrix products of whole numbers, and outer products: BLAS has nothing for them."""
+    turned = transposed(build, b, (*range(len(b.shape) - 2), len(b.shape) - 1, len(b.shape) - 2))
+    left = build.view(a, (*a.shape[:-1], 1, a.shape[-1]))
+    right = build.view(turned, (*turned.shape[:-2], 1, *turned.shape[-2:]))
+    terms = build.elementwise("multiply", (left, right), dtype)
+    total = build.reduce("sum", terms, (len(terms.shape) - 1,), dtype)
+    return build.view(total, terms.shape[:-1])
+
+
+def _einsum(build: Builder, node: Node, args: list[Value]) -> Value:
+    """All operands over all letters, multiplied and summed."""
+    dtype = np.dtype(node.dtype)
+    inputs, output = node.settings["subscripts"].split("->")
+    terms = inputs.split(",")
+    letters = output + "".join(dict.fromkeys(c for t in terms for c in t if c not in output))
+    if len(args) == 2:
+        made = _contraction(build, args, terms, output, dtype)
+        if made is not None:
+            return build.view(made, node.shape)
+    total: Value | None = None
+    for term, x in zip(terms, args, strict=True):
+        x = build.elementwise("astype", (x,), dtype)
+        order = sorted(range(len(term)), key=lambda i: letters.index(term[i]))
+        x = transposed(build, x, tuple(order))
+        present = {term[i]: x.shape[k] for k, i in enumerate(order)}
+        x = build.view(x, tuple(present.get(c, 1) for c in letters))
+        total = x if total is None else build.elementwise("multiply", (total, x), dtype)
+    assert total is not None
+    axes = tuple(range(len(output), len(letters)))
+    return build.view(build.reduce("sum", total, axes, dtype) if axes else total, node.shape)
+
+
+def _contraction(build: Builder, args: list[Value], terms: list[str], output: str, dtype: Any) -> Value | None:
+    """A pair with one group of summed letters is a matrix product."""
+    a, b = args
+    ta, tb = terms
+    summed = [c for c in ta if c in tb and c not in output]
+    rows, columns = [c for c in ta if c not in tb], [c for c in tb if c not in ta]
+    shared = any(c in tb and c in output for c in ta)
+    sizes = {c: s for t, x in zip(terms, args, strict=True) for c, s in zip(t, x.shape, strict=True)}
+    uneven = any(a.shape[ta.index(c)] != b.shape[tb.index(c)] for c in summed)
+    if shared or uneven or not summed or dtype.kind != "f" or any(c not in output for c in rows + columns):
+        return None
+    left = transposed(build, build.elementwise("astype", (a,), dtype), tuple(ta.index(c) for c in rows + summed))
+    right = transposed(build, build.elementwise("astype", (b,), dtype), tuple(tb.index(c) for c in summed + columns))
+    m, k, n = (product(sizes[c] for c in group) for group in (rows, summed, columns))
+    made = build.new("matmul", (build.view(left, (m, k)), build.view(right, (k, n))), (m, n), dtype)
+    found = rows + columns
+    return transposed(build, build.view(made, tuple(sizes[c] for c in found)), tuple(found.index(c) for c in output))
+
+
+def _one_hot(build: Builder, node: Node, args: list[Value]) -> Value:
+    """A label out of range gives a row of NaN, where NumPy's executor raises: a training step stops there."""
+    (labels,), classes = args, node.settings["classes"]
+    if labels.dtype.kind not in "iu":
+        raise CannotCompile(f"labels must be integers, got {labels.dtype}")
+    if labels.known:
+        labels = build.new("broadcast_to", (labels,), (), labels.dtype)
+    if not build.checked:
+        labels = build.new("in_range", (labels,), labels.shape, labels.dtype, {"end": classes})
+    positions = build.new("iota", (), (classes,), np.int64)
+    hit = build.elementwise("equal", (build.view(labels, (*labels.shape, 1)), positions), np.bool_)
+    return build.elementwise("astype", (hit,), np.dtype(node.dtype))
+
+
+def _uniform(build: Builder, args: Sequence[Value], shape: Any, dtype: Any, stream: int) -> Value:
+    start = build.new("random_start", args[:2], (), np.uint64, {"stream": stream})
+    return build.new("uniform", (start,), shape, dtype)
+
+
+def _random_uniform(build: Builder, node: Node, args: list[Value]) -> Value:
+    return _uniform(build, args, node.shape, np.dtype(node.dtype), node.settings.get("stream", 0))
+
+
+def _random_bernoulli(build: Builder, node: Node, args: list[Value]) -> Value:
+    drawn = _uniform(build, args, node.shape, np.dtype(np.float32), 0)
+    less = build.elementwise("less", (drawn, args[2]), np.bool_, node.shape)
+    return build.elementwise("astype", (less,), np.dtype(node.dtype))
+
+
+def _random_normal(build: Builder, node: Node, args: list[Value]) -> Value:
+    dtype = np.dtype(node.dtype)
+
+    def number(x: float) -> Value:
+        return build.literal(dtype.type(x))
+
+    u, v = (_uniform(build, args, node.shape, dtype, stream) for stream in (0, 1))
+    logarithm = build.elementwise("log1p", (build.elementwise("negative", (u,), dtype),), dtype)
+    radius = build.elementwise("sqrt", (build.elementwise("multiply", (number(-2), logarithm), dtype),), dtype)
+    angle = build.elementwise("multiply", (v, number(2 * np.pi)), dtype)
+    return build.elementwise("multiply", (radius, build.elementwise("cos", (angle,), dtype)), dtype)
+
+
+def _extremum(build: Builder, node: Node, args: list[Value]) -> Value:
+    """maximum and minimum: how a tie shares its derivative is no matter here."""
+    assert node.op is not None
+    return build.elementwise(node.op.name, args, np.dtype(node.dtype), node.shape)
+
+
+def _arg(build: Builder, node: Node, args: list[Value]) -> Value:
+    """argmax, argmin: along the last axis of what is brought there."""
+    assert node.op is not None
+    (x,), axis = args, node.settings["axis"]
+    if axis is None:
+        x, axis = build.view(x, (product(x.shape),)), 0
+    order = (*(i for i in range(len(x.shape)) if i != axis), axis)
+    last = transposed(build, x, order)
+    made = build.new(node.op.name, (last,), (*last.shape[:-1], 1), np.int64)
+    return build.view(made, node.shape)
+
+
+def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
+    (x,), axis = args, node.settings["axis"]
+    x = build.elementwise("astype", (x,), np.dtype(node.dtype))
+    order = (*(i for i in range(len(x.shape)) if i != axis), axis)
+    made = build.new("cumsum", (transposed(build, x, order),), tuple(x.shape[i] for i in order), x.dtype)
+    return transposed(build, made, tuple(np.argsort(order).tolist()))
+
+
+def _looked_at(build: Builder, node: Node, args: list[Value]) -> Value:
+    """distribution, column_moments, likeness: of an array at a place in memory."""
+    assert node.op is not None
+    (x,) = args
+    if x.dtype.kind != "f":
+        x = build.elementwise("astype", (x,), np.dtype(np.float64))
+    x = build.new("broadcast_to", (x,), x.shape, x.dtype) if x.known else x
+    return build.new(node.op.name, (x,), node.shape, np.dtype(node.dtype), dict(node.settings))
+
+
+def _move(build: Builder, node: Node, args: list[Value]) -> Value:
+    """concatenate, pad, flip, getitem, scatter_add: elements go to other places."""
+    assert node.op is not None
+    dtype, settings = np.dtype(node.dtype), dict(node.settings)
+    whole = (None, Ellipsis, slice(None))
+    if len(args) == 1 and "spec" in settings and all(any(part == w for w in whole) for part in settings["spec"]):
+        return build.view(args[0], node.shape)  # nothing but new axes
+    first = 1 if node.op.name in ("getitem", "scatter_add") else len(args)
+    cast = [build.elementwise("astype", (a,), dtype if i < first else np.int64) for i, a in enumerate(args)]
+    if len(cast) > first:
+        common = broadcast([a.shape for a in cast[first:]], "index arrays")
+        cast[first:] = [build.elementwise("broadcast_to", (a,), a.dtype, common) for a in cast[first:]]
+    cast = [build.new("broadcast_to", (a,), a.shape, a.dtype) if a.known else a for a in cast]  # a place in memory
+    return build.new(node.op.name, cast, node.shape, dtype, settings)
+
+
+RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
+    "mean": _mean,
+    "stop_gradient": _same,
+    "astype": _astype,
+    "broadcast_to": _broadcast,
+    "full_like": _full_like,
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "matmul": _matmul,
+    "einsum": _einsum,
+    "one_hot": _one_hot,
+    "random_uniform": _random_uniform,
+    "random_bernoulli": _random_bernoulli,
+    "random_normal": _random_normal,
+    "maximum": _extremum,
+    "minimum": _extremum,
+    "argmax": _arg,
+    "argmin": _arg,
+    "cumsum": _cumsum,
+    **dict.fromkeys(("distribution", "column_moments", "likeness"), _looked_at),
+    **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
+}
+"""What is not simply elementwise."""

@@ -1,0 +1,360 @@
+"""A program bound to sizes: the arena, and for each thread a table of what to call with which words."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native.code.builtin_kernels import COMBINE_WORDS, GEMM, combine
+from pellucid.engine.native.code.llvm.module import Kernel
+from pellucid.engine.native.code.llvm.processor import processor
+from pellucid.engine.native.code.products.product import kernel as product_kernel
+from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
+from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
+from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS
+from pellucid.engine.native.code.special import special
+from pellucid.engine.native.code.words import BYTES
+from pellucid.engine.native.passes.instructions import Call, Loop, flipped
+from pellucid.engine.native.passes.memory import plan
+from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
+from pellucid.engine.native.passes.values import Value, evaluate, size_of
+from pellucid.engine.native.runtime import blas, cache
+from pellucid.engine.native.runtime.arrays import as_read
+from pellucid.engine.native.runtime.moves import work_of
+from pellucid.engine.native.runtime.program import Program
+from pellucid.graph.core.dims import product, resolve
+
+PRIVATE = 64
+"""Between the copies of a number that each thread has for itself."""
+
+
+class Arena:
+    """Aligned memory that lives as long as something refers to it."""
+
+    def __init__(self, size: int) -> None:
+        self.memory = np.zeros(size + 64, np.uint8)
+        self.address = -(-self.memory.ctypes.data // 64) * 64
+
+    def array(self, offset: int, shape: tuple[int, ...], dtype: Any) -> Any:
+        start = self.address - self.memory.ctypes.data + offset
+        count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        return self.memory[start : start + count].view(dtype).reshape(shape)
+
+
+class Memory:
+    """Where every kept array of a program lies, for sizes up to a largest one."""
+
+    def __init__(self, program: Program, largest: Mapping[str, int], outside: set[int]) -> None:
+        self.program = program
+        made = {x.number: x for step in program.steps for x in step.writes}
+        several = program.private if program.threads > 1 else set()  # thread 0 may use an array from outside
+        wanted = {
+            number: size_of(x.shape, largest) * x.dtype.itemsize
+            for number, x in made.items()
+            if number not in program.overwrites and (number not in outside or number in several)
+        }
+        scratch: list[tuple[Loop, int, int]] = []
+        for step in program.steps:
+            if isinstance(step, Loop):
+                columns = _columns(step, largest)
+                scratch += [(step, i, s.bytes(columns)) for i, s in enumerate(program.kernels[step].plan.scratch)]
+        partial = {x.number for s in program.steps if isinstance(s, Loop) for x in in_parts(s)}
+        parts: dict[int, int] = {}
+        if program.threads > 1:  # the parts themselves, beside the sums
+            for number in partial:
+                parts[number] = size_of(made[number].shape, largest) * made[number].dtype.itemsize
+        extended = _alias_lifetimes(program)
+        outputs = {place_of(x, program.overwrites).number for x in program.lowered.outputs}
+        places, size = plan(extended, wanted, program.private, program.threads, outputs)
+        at = size
+        self.offsets: dict[tuple[int, int], int] = {}
+        for number, place in places.items():
+            for thread in range(program.threads):
+                self.offsets[number, thread] = place.offset + (place.size * thread if place.copies > 1 else 0)
+        self.parts: dict[tuple[int, int], int] = {}
+        for number, bytes_ in parts.items():
+            room = -(-max(bytes_, 1) // 64) * 64
+            for thread in range(program.threads):
+                self.parts[number, thread] = at
+                at += room
+        self.scratch: dict[tuple[Loop, int, int], int] = {}
+        for loop, i, bytes_ in scratch:
+            for thread in range(program.threads):
+                self.scratch[loop, i, thread] = at
+                at += -(-max(bytes_, 1) // 64) * 64
+        self.room = _room(program, largest)
+        self.work: list[tuple[int, int]] = []  # of each thread: where panels and copies of products go
+        for _ in range(program.threads):
+            self.work.append((at, at + -(-self.room.panel // 64) * 64))
+            at += sum(-(-size // 64) * 64 for size in self.room)
+        self.arena = Arena(at)
+        self.size = at
+        constants = [x for x in program.lowered.values if x.op == "constant"]
+        self.constants = {x.number: as_read(x.settings["array"], x.dtype) for x in constants}
+        self.outside: dict[int, int] = {}  # addresses of arrays from outside
+        self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
+
+    def address(self, x: Value, thread: int) -> int:
+        x = place_of(x, self.program.overwrites)
+        if x.number in self.outside and (thread == 0 or x.number not in self.program.private or x.op == "input"):
+            return self.outside[x.number] + (thread * PRIVATE if x.number in self.own else 0)
+        if x.op == "constant":
+            return int(self.constants[x.number].ctypes.data)
+        return self.arena.address + self.offsets[x.number, thread]
+
+    def workspace(self, thread: int) -> tuple[int, int, Room]:
+        """Where a thread's products put panels and copies, and how much room there is."""
+        panel, copies = self.work[thread]
+        return self.arena.address + panel, self.arena.address + copies, self.room
+
+    def part(self, x: Value, thread: int) -> int:
+        """Where a thread puts its part of a reduction."""
+        if self.program.threads == 1:
+            return self.address(x, thread)
+        return self.arena.address + self.parts[x.number, thread]
+
+
+def _alias_lifetimes(program: Program) -> list[Any]:
+    """The steps with every array replaced by the one in whose place it lies."""
+
+    class Used:
+        def __init__(self, step: Step) -> None:
+            self.reads = [place_of(x, program.overwrites) for x in step.reads]
+            self.writes = [place_of(x, program.overwrites) for x in step.writes]
+
+    return [step if isinstance(step, Barrier) else Used(step) for step in program.steps]
+
+
+def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
+    return 1 if loop.cut is None else int(resolve(product(loop.space[loop.cut :]), sizes))
+
+
+@dataclass(frozen=True)
+class ProductShare:
+    """What a thread does of a product, or of many: rows of each, or some of them as a whole."""
+
+    product: Product
+    row: int
+    depth: int  # where its part of the depth begins
+    begin: int
+    end: int
+
+
+def products_of(step: Step) -> list[Call]:
+    """The matrix products of an instruction."""
+    if isinstance(step, Loop):
+        return [] if step.product is None else [step.product]
+    return [step] if isinstance(step, Call) and step.value.op == "matmul" else []
+
+
+def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
+    out, (left, right) = step.value, step.value.args
+    *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
+    depth = int(resolve(left.shape[-1], sizes))
+    shift = out.settings.get("shift")
+    first, last = share(rows, threads, (thread - (shift or 0)) % threads)
+    begin, end = 0, int(np.prod(lead, dtype=np.int64)) if lead else 1
+    if is_single(out):  # each thread has its own
+        first, last = 0, rows
+    elif lead:
+        unit = end // max(lead[0], 1)
+        begin, end = (unit * s for s in share(lead[0], threads, thread))
+        first, last = 0, rows
+    turned = flipped(left), flipped(right)
+    steps = (rows if turned[0] else depth), (depth if turned[1] else columns)
+    lowest, highest = (0, depth) if shift is None else share(depth, threads, thread)
+    part = Product(last - first, columns, highest - lowest, *turned, *steps, out.dtype.itemsize)
+    return ProductShare(part, first, lowest, begin, end)
+
+
+def _room(program: Program, sizes: Mapping[str, int]) -> Room:
+    """What the products of a thread need beside their arrays."""
+    if blas.library() is not None:
+        return Room(0, 0)
+    rooms = [
+        room_for(product_share(call, sizes, thread, program.threads).product, processor())
+        for step in program.steps
+        for call in products_of(step)
+        for thread in range(program.threads)
+    ]
+    return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
+
+
+def share(count: int, threads: int, thread: int) -> tuple[int, int]:
+    """The part of `count` rows that a thread works on."""
+    return count * thread // threads, count * (thread + 1) // threads
+
+
+class ThreadTable:
+    """Words for one thread, and the entries (kernel, its first word) of the program."""
+
+    def __init__(self) -> None:
+        self.words: list[int] = []
+        self.entries: list[tuple[Kernel, int]] = []
+        self.inside: list[tuple[int, int]] = []  # words that hold the address of another word
+        self.functions: list[tuple[int, Kernel]] = []  # ... and of kernels
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [kernel for kernel, _ in self.entries] + [kernel for _, kernel in self.functions]
+
+    def add(self, kernel: Kernel, words: list[int]) -> int:
+        at = len(self.words)
+        self.words += words
+        self.entries.append((kernel, at))
+        return at
+
+    def finish(self, place: Mapping[Kernel, int]) -> tuple[Any, Any]:
+        """The words, and the entries (function, table)."""
+        words = np.array(self.words or [0], np.int64)
+        start = words.ctypes.data
+        for at, target in self.inside:
+            words[at] = start + BYTES * target
+        for at, kernel in self.functions:
+            words[at] = place[kernel]
+        entries = np.array([(place[k], start + BYTES * t) for k, t in self.entries] or [(0, 0)], np.int64)
+        return words, entries
+
+
+class Binding:
+    """The tables of a program for one assignment of sizes."""
+
+    def __init__(self, program: Program, memory: Memory, sizes: Mapping[str, int], barrier: int) -> None:
+        self.program, self.memory, self.sizes = program, memory, sizes
+        self.tables = []
+        self.entries = []
+        self.barrier = barrier
+        tables = [ThreadTable() for _ in range(program.threads)]
+        for thread, table in enumerate(tables):
+            for step in program.steps:
+                self._encode(step, thread, table)
+        used = dict.fromkeys(kernel for table in tables for kernel in table.kernels)
+        place = dict(zip(used, cache.addresses(used), strict=True))  # all at once
+        for table in tables:
+            words, entries = table.finish(place)
+            self.tables.append(words)
+            self.entries.append(entries)
+
+    def _encode(self, step: Step, thread: int, table: ThreadTable) -> None:
+        encoders: dict[type, Callable[..., None]] = {
+            Loop: self._loop,
+            Call: self._call,
+            Barrier: self._barrier,
+            Combine: self._combine,
+            Check: self._check,
+        }
+        encoders[type(step)](step, thread, table)
+
+    def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> None:
+        plan, kernel = self.program.kernels[loop].plan, self.program.kernels[loop].kernel
+        parts = set(in_parts(loop))
+        arrays = [self.memory.address(x, thread) for x in loop.leaves]
+        arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
+        here = self.memory.arena.address
+        scratch = [here + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
+        numbers = [evaluate(x, self.sizes) for x in plan.numbers]
+        functions = [special(name) for name in plan.functions]
+        words = plan.words(self._range(loop, thread), arrays, scratch, numbers, functions)
+        if loop.product is None:
+            table.add(kernel, words)
+            return
+        product = self._product_with_loop(loop, loop.product, thread, table)
+        table.functions.append((product + PRODUCT_WORDS.names.index("finish"), kernel))
+        table.inside.append((product + PRODUCT_WORDS.names.index("finish_table"), len(table.words)))
+        table.words += words
+
+    def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
+        """Rows of the thread and columns; a flat loop counts elements."""
+        space = [int(resolve(s, self.sizes)) for s in loop.space]
+        axis = next((i for i, s in enumerate(loop.space) if s != 1), None)
+        if axis is None:
+            return 0, 1, 1
+        end = len(space) if loop.cut is None else loop.cut
+        unit = int(np.prod(space[axis + 1 : end], dtype=np.int64))
+        first, last = share(space[axis], self.program.threads, thread)
+        columns = 1 if loop.cut is None else int(np.prod(space[loop.cut :], dtype=np.int64))
+        return first * unit, last * unit, columns
+
+    def _barrier(self, step: Barrier, thread: int, table: ThreadTable) -> None:
+        table.add(BARRIER, BARRIER_WORDS(counter=self.barrier, threads=self.program.threads))
+
+    def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
+        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.values]
+        table.add(CHECK, CHECK_WORDS(*numbers, count=len(numbers)))
+
+    def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:
+        x = step.value
+        first = self.memory.part(x, 0)
+        words = COMBINE_WORDS(
+            count=size_of(x.shape, self.sizes),
+            parts=self.program.threads,
+            source=first,
+            between=self.memory.part(x, 1) - first,
+            target=self.memory.address(x, thread),
+        )
+        table.add(combine(x.settings["kind"], x.dtype.name), words)
+
+    def _call(self, step: Call, thread: int, table: ThreadTable) -> None:
+        if step.value.op == "matmul":
+            self._product(step, thread, table)
+            return
+        here = lambda x: self.memory.address(x, thread)
+        for kernel, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
+            table.add(kernel, words)
+
+    def _product_with_loop(self, loop: Loop, call: Call, thread: int, table: ThreadTable) -> int:
+        """Where the table of a product stands that a loop is run with; also where a thread has no rows of it."""
+        part = product_share(call, self.sizes, thread, self.program.threads)
+        places, work = self._places(call, part, thread), self.memory.workspace(thread)
+        written = self._read_by_others(loop)
+        place = None
+        if written is not None:
+            offset = part.row * part.product.columns * written.dtype.itemsize
+            place = self.memory.address(written, thread) + offset
+        words = words_for(part.product, processor(), places, work, part.row, place)
+        return table.add(product_kernel(call.value.dtype.name), words)
+
+    def _read_by_others(self, loop: Loop) -> Value | None:
+        """An array that a loop with a product writes and that other threads read: in products, all of it."""
+        overwrites = self.program.overwrites
+        read = {place_of(x, overwrites) for step in self.program.steps for call in products_of(step) for x in call.args}
+        assert loop.product is not None
+        alike = [x for x in loop.roots if x.shape == loop.space and x.dtype == loop.product.value.dtype]
+        return next((x for x in alike if place_of(x, overwrites) in read), next(iter(alike), None))
+
+    def _places(self, call: Call, part: ProductShare, thread: int) -> tuple[int, int, int]:
+        """Where a thread's part of the left side, the right side, and its part of the result lie."""
+        a, b, c = (self.memory.address(x, thread) for x in (*call.args, call.value))
+        product, item = part.product, part.product.item
+        across, along = (1, product.left_step) if product.left_turned else (product.left_step, 1)
+        a += (part.row * across + part.depth * along) * item
+        b += part.depth * (1 if product.right_turned else product.right_step) * item
+        return a, b, c + part.row * product.columns * item
+
+    def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
+        part = product_share(step, self.sizes, thread, self.program.threads)
+        product, item = part.product, part.product.item
+        if product.rows <= 0 or product.columns == 0:
+            return
+        a, b, c = self._places(step, part, thread)
+        rows = int(resolve(step.value.shape[-2], self.sizes))
+        sides = rows * product.depth * item, product.depth * product.columns * item, rows * product.columns * item
+        used = blas.library()
+        for i in range(part.begin, part.end):
+            places = (a + i * sides[0], b + i * sides[1], c + i * sides[2])
+            if used is None:
+                words = words_for(product, processor(), places, self.memory.workspace(thread))
+                table.add(product_kernel(step.value.dtype.name), words)
+                continue
+            words, inside = blas.gemm_words(used, product, places)
+            start = table.add(GEMM, words)
+            table.inside += [(start + word, start + value) for word, value in inside]
+
+
+def function_at(address: int) -> Any:
+    """A kernel as a Python callable that lets other threads run."""
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)

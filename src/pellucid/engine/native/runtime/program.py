@@ -1,0 +1,146 @@
+"""A program: the instructions of a graph for a number of threads, ready to be bound to sizes and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pellucid.engine.native.loops.loop_code import LoopKernel, kernel_of
+from pellucid.engine.native.passes.batch_products import Choice, divide
+from pellucid.engine.native.passes.fuse import fuse
+from pellucid.engine.native.passes.instructions import Instruction, Loop, base
+from pellucid.engine.native.passes.lower import Lowered, lower
+from pellucid.engine.native.passes.memory import over_dying
+from pellucid.engine.native.passes.product_loops import with_products
+from pellucid.engine.native.passes.schedule import Check, Step, can_overwrite, has_order, in_parts, is_single, schedule
+from pellucid.engine.native.passes.values import Value, evaluate
+from pellucid.engine.native.runtime import blas, cache
+from pellucid.graph.graph import Graph
+from pellucid.markup import folded
+
+
+@dataclass
+class Program:
+    """What the passes made of a graph. Print it to read it; `explain()` counts its work.
+
+    `updates` pairs outputs with the inputs they replace in the next step (parameters, rule state): they are
+    overwritten where that is safe.
+    """
+
+    graph: Graph
+    lowered: Lowered
+    threads: int
+    instructions: list[Instruction]
+    steps: list[Step]
+    kernels: dict[Loop, LoopKernel]
+    overwrites: dict[int, Value]  # value -> the array in whose place it is written
+    updates: dict[int, int]  # output -> input, where it is written in place
+    private: set[int]  # arrays of which each thread has its own
+    batch_products: list[Choice]
+
+    def suits(self, sizes: Mapping[str, int]) -> bool:
+        """Does it hold for these sizes?"""
+        return all(bool(evaluate(question, sizes)) == answer for question, answer in self.lowered.guards)
+
+    def is_for(self, sizes: Mapping[str, int], threads: int) -> bool:
+        """Is it what would be built for these sizes?"""
+        return (
+            threads == self.threads and self.suits(sizes) and all(c.holds(sizes, threads) for c in self.batch_products)
+        )
+
+    def __str__(self) -> str:
+        from pellucid.engine.native.runtime.show import listing
+
+        return listing(self)
+
+    def __repr__(self) -> str:
+        from pellucid.engine.native.runtime.show import title
+
+        return f"<Program {title(self)}; print it to read it>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show a line that opens."""
+        from pellucid.engine.native.runtime.show import title
+
+        return folded(f"Program {title(self)}", str(self))
+
+    def explain(self, **sizes: int) -> Any:
+        """Kernels, buffers, floating-point operations and bytes of each instruction, for given open sizes."""
+        from pellucid.engine.native.runtime.show import explanation
+
+        return explanation(self, sizes)
+
+
+def build(
+    graph: Graph,
+    sizes: Mapping[str, int],
+    threads: int = 1,
+    updates: Mapping[int, int] | None = None,
+    check: Sequence[int] = (),
+    checked: bool = False,
+) -> Program:
+    """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
+    cache.target_processor()  # where nothing can be compiled, nothing is planned
+    lowered = lower(graph, sizes, checked)
+    batch_products = divide(lowered, sizes, threads)
+    instructions = fuse(lowered)
+    alone = threads == 1  # waits for nobody, and runs a loop of its own somewhat faster
+    if not alone and blas.library() is None:
+        instructions = with_products(lowered, instructions)
+    finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
+    in_place = _in_place(lowered, instructions, updates or {}, finite)
+    overwrites = {base(lowered.outputs[o]).number: lowered.inputs[i] for o, i in in_place.items()}
+    outputs = {base(x).number for x in lowered.outputs}
+    overwrites |= over_dying(instructions, overwrites, outputs)
+    steps = schedule(instructions, threads, overwrites, finite)
+    kernels = {}
+    for step in steps:
+        if isinstance(step, Loop):
+            leaves = {x.number for x in step.leaves}
+            aliases = {r.number: overwrites[r.number].number for r in step.roots if r.number in overwrites}
+            kernels[step] = kernel_of(step, {k: v for k, v in aliases.items() if v in leaves})
+    private = {x.number for x in lowered.values if is_single(x)}
+    if threads > 1:
+        private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
+    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private, batch_products)
+
+
+def _in_place(
+    lowered: Lowered, instructions: Sequence[Instruction], updates: Mapping[int, int], check: Check | None
+) -> dict[int, int]:
+    """The updates whose output can be written where its input lies."""
+    sources = [base(x) for x in lowered.outputs]
+    found: dict[int, int] = {}
+    for output, place in updates.items():
+        new, old = sources[output], lowered.inputs[place]
+        made = any(new in i.writes and isinstance(i, Loop) for i in instructions)
+        if not made or sources.count(new) != 1 or old in sources or place in found.values():
+            continue
+        if _single_can_overwrite(instructions, new, old) if is_single(new) else can_overwrite(instructions, new, old):
+            found[output] = place
+
+    def orders(chosen: Mapping[int, int]) -> bool:
+        return has_order(instructions, {sources[o].number: lowered.inputs[i] for o, i in chosen.items()}, check)
+
+    if orders(found):
+        return found
+    kept: dict[int, int] = {}
+    for output, place in found.items():
+        if orders({**kept, output: place}):
+            kept[output] = place
+    return kept
+
+
+def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -> bool:
+    """A number that each thread has for itself: nobody may read the old one after the loop that makes the new one."""
+    writer = next(i for i in instructions if new in i.writes)
+    return (
+        new.dtype == old.dtype
+        and new.op != "reduce"
+        and all(
+            i is writer or instructions.index(i) < instructions.index(writer)
+            for i in instructions
+            if old in map(base, i.reads)
+        )
+    )

@@ -1,0 +1,298 @@
+"""The training step, many times over: state that lives in our memory, batches gathered and results collected inside.
+
+The graph is (state ..., batch ..., numbers of the step ...) -> (new state ..., results ...). The state is overwritten
+step by step; it is copied in at the beginning and out when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native.code.builtin_kernels import COPY, COPY_WORDS
+from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, Job
+from pellucid.engine.native.code.words import BYTES
+from pellucid.engine.native.passes.instructions import base
+from pellucid.engine.native.passes.lower import CannotCompile
+from pellucid.engine.native.passes.schedule import is_single
+from pellucid.engine.native.passes.values import Value, evaluate
+from pellucid.engine.native.runtime import cache
+from pellucid.engine.native.runtime.arrays import aligned, as_read
+from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory, share
+from pellucid.engine.native.runtime.program import Program, build
+from pellucid.engine.native.runtime.run import check_status, execute, runner
+from pellucid.errors import ShapeError
+from pellucid.graph.core.dims import resolve
+from pellucid.graph.graph import Graph
+from pellucid.locks import forkable
+
+FLUSH = 0x9FC0
+"""MXCSR: no exceptions, subnormal numbers in and out are zero."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which inputs are state, rows of data, numbers; which outputs replace the state, and which are results."""
+
+    state: Sequence[int]
+    batch: Sequence[int]
+    numbers: Sequence[int]
+    updates: Mapping[int, int]  # output -> input
+    results: Sequence[int]
+    check: Sequence[int]  # results that must be finite before the state is overwritten
+    checked: bool = False  # are the labels known to be in range?
+
+
+def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: int) -> Program:
+    """The program of a step; one is kept for each graph, roles, number of threads and answers of the sizes."""
+    programs: list[tuple[Roles, Program]] = graph.kept.setdefault(Program, [])
+    for used, program in programs:
+        if used == roles and program.is_for(sizes, threads):
+            return program
+    programs.append((roles, build(graph, sizes, threads, roles.updates, roles.check, roles.checked)))
+    return programs[-1][1]
+
+
+_idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()
+_tickets = itertools.count()
+_lock = forkable()
+IDLE = 64 << 20
+"""Bytes of memory that steppers without work may keep for the next run of the same kind."""
+
+
+def stepper(graph: Graph, roles: Roles, rows: int, threads: int) -> Stepper:
+    """A stepper; one that has done its work is taken up again."""
+    with _lock:
+        for idle in _resting(graph):
+            if idle.roles == roles and idle.rows == rows and idle.threads == threads and idle.suits():
+                _wake(idle)
+                return idle
+    return Stepper(graph, roles, rows, threads)
+
+
+def release(used: Stepper) -> None:
+    """No longer needed: kept with its graph for the next run. Where they are many, the longest unused ones go."""
+    used.forget()
+    with _lock:
+        used.ticket = next(_tickets)
+        _idle[used.ticket] = used
+        _resting(used.graph).append(used)
+        steppers = sorted(_idle.values(), key=lambda s: s.ticket)
+        while sum(s.bytes for s in steppers) > IDLE:
+            _wake(steppers.pop(0))
+
+
+def _resting(graph: Graph) -> list[Stepper]:
+    """The steppers of a graph that have no work: they go when the graph goes."""
+    return graph.kept.setdefault(Stepper, [])  # type: ignore[no-any-return]
+
+
+def _wake(idle: Stepper) -> None:
+    _resting(idle.graph).remove(idle)
+    _idle.pop(idle.ticket)
+
+
+class Stepper:
+    """A step bound to memory for batches of up to `rows` rows."""
+
+    def __init__(self, graph: Graph, roles: Roles, rows: int, threads: int) -> None:
+        self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
+        self.program = program_for(graph, roles, {"n": rows}, threads)
+        inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
+        self.pid, self.ticket = os.getpid(), -1
+        self.data: list[Any] = []
+        self.jobs: list[Job] = []
+        self.lists: list[Any] = []
+        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
+        self.storage: dict[int, Any] = {}
+        for i in (*roles.state, *roles.batch, *roles.numbers):
+            shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
+            self.storage[i] = _numbers(threads) if i in self.numbers else aligned(shape, inputs[i].dtype)
+        self.late = self._late()
+        for output in roles.updates:
+            if outputs[output].known or base(outputs[output]).op == "constant":
+                raise CannotCompile("a state that becomes a constant")
+        self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
+        self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
+        self.memory.own = {inputs[i].number for i in self.numbers}
+        self.counter = np.zeros(32, np.int64)
+        self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
+        self._entries(rows)
+        runner()  # everything is compiled before the first step
+
+    @property
+    def bytes(self) -> int:
+        """The memory it holds."""
+        return self.memory.size + sum(int(a.nbytes) for a in self.storage.values())
+
+    def suits(self) -> bool:
+        """May it be used here and now?"""
+        return self.pid == os.getpid()
+
+    def forget(self) -> None:
+        """Let go of the data."""
+        self.data, self.jobs, self.lists = [], [], []
+
+    def _late(self) -> list[tuple[int, int]]:
+        """New state that could not be written over the old: (output, input), copied at the end of the step."""
+        outputs, inputs = self.program.lowered.outputs, self.program.lowered.inputs
+        return [
+            (o, i)
+            for o, i in self.roles.updates.items()
+            if o not in self.program.updates and base(outputs[o]) is not inputs[i]
+        ]
+
+    # state
+
+    def load(self, arrays: Sequence[Any]) -> None:
+        """Copy the state in."""
+        for i, array in zip(self.roles.state, arrays, strict=True):
+            if i in self.numbers:
+                self._place_number(i, np.asarray(array, self.program.lowered.inputs[i].dtype))
+            else:
+                np.copyto(self.storage[i], array)
+
+    def read(self) -> list[Any]:
+        """A copy of the state."""
+        return [self._number(i) if i in self.numbers else self.storage[i].copy() for i in self.roles.state]
+
+    def look(self) -> list[Any]:
+        """The state where it lies: valid until the next step, not to be changed."""
+        return [self._number(i) if i in self.numbers else self.storage[i] for i in self.roles.state]
+
+    def _number(self, i: int) -> Any:
+        x = self.program.lowered.inputs[i]
+        return self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()]
+
+    def _place_number(self, i: int, value: Any) -> None:
+        raw = np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8)
+        for t in range(self.threads):
+            self.storage[i][t * PRIVATE : t * PRIVATE + len(raw)] = raw
+
+    # running
+
+    def feed(self, data: Sequence[Any]) -> None:
+        """The arrays from which batches are gathered, one for each array of a batch."""
+        inputs = self.program.lowered.inputs
+        self.data = [as_read(a, inputs[i].dtype) for i, a in zip(self.roles.batch, data, strict=True)]
+        gathers = []
+        for i, array in zip(self.roles.batch, self.data, strict=True):
+            if array.shape[1:] != self.storage[i].shape[1:]:  # rows of another length would not fit into their places
+                raise ShapeError(
+                    f"{self.graph.name}: rows of shape {array.shape[1:]} where the first batch had "
+                    f"{self.storage[i].shape[1:]}: all batches have the same columns"
+                )
+            gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
+        outputs = self.program.lowered.outputs
+        self.jobs, self.lists = [], []
+        for thread in range(self.threads):
+            slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
+            given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
+            lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
+            whole = self._entries(self.rows)[thread]
+            job = Job(entries=whole.ctypes.data, entry_count=len(whole), batch=self.rows, float_mode=FLUSH)
+            job.first_row, job.last_row = share(self.rows, self.threads, thread)
+            job.number_count, job.gather_count, job.result_count = len(slots), len(self.data), len(given)
+            job.slots, job.gathers, job.places = (x.ctypes.data for x in lists)
+            self.jobs.append(job)
+            self.lists.append(lists)  # the job points to them
+
+    def run(self, orders: Any, first: int, last: int, numbers: Any) -> tuple[Any, int]:
+        """Steps first ... last - 1, counted through the epochs that `orders` (epochs, rows) describes.
+
+        Batch k of an epoch has the rows order[k * rows : (k + 1) * rows]. `numbers` has a row of 64-bit words for each
+        step; only those that are run matter. Returns the results as float64 (a row for each step), and the number of
+        the step that was not made, or `last`.
+        """
+        length = orders.shape[1]
+        count, rest = -(-length // self.rows), length % self.rows
+        results = np.zeros((last, max(len(self.roles.results), 1)), np.int64)
+        starts = orders.ctypes.data, numbers.ctypes.data, results.ctypes.data
+        for thread, job in enumerate(self.jobs):
+            job.first, job.last, job.short = first, last, count - 1 if rest else -1
+            job.order, job.numbers, job.results = starts
+            job.per_epoch, job.epoch_rows = count, length
+            if rest:
+                part = self._entries(rest)[thread]
+                job.short_entries, job.short_entry_count = part.ctypes.data, len(part)
+                job.short_first_row, job.short_last_row = share(rest, self.threads, thread)
+        check_status(execute(self.jobs), self.graph.name)
+        return self._as_floats(results, count, rest), int(self.jobs[0].reached)
+
+    def entries(self, thread: int) -> Any:
+        """What a thread calls in a step: (function, table), in order."""
+        return self._entries(self.rows)[thread]
+
+    def prepare(self, rows: int) -> None:
+        """Make ready for batches of another number of rows."""
+        self._entries(rows)
+
+    def _entries(self, rows: int) -> list[Any]:
+        if rows not in self.bindings:
+            sizes = {"n": rows}
+            program = self.program
+            if not program.suits(sizes):
+                raise CannotCompile(f"a batch of {rows} rows takes another way through the network")
+            old = [n for n in self.bindings if n != self.rows]  # the jobs point to the tables of whole batches
+            if len(old) > 4:
+                self.bindings.pop(old[0])
+            binding = Binding(program, self.memory, sizes, int(self.counter.ctypes.data))
+            self.bindings[rows] = (binding, [self._with_copies(binding, t) for t in range(self.threads)])
+        return self.bindings[rows][1]
+
+    def _with_copies(self, binding: Binding, thread: int) -> Any:
+        """The entries of a thread, and the copies at the end of the step."""
+        entries = binding.entries[thread]
+        entries = entries if entries[0, 0] else entries[:0]
+        if not self.late:
+            return entries
+        inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
+        (copy, barrier) = cache.addresses([COPY, BARRIER])
+        words: list[Any] = []
+        aside, more = [], []
+        for o, i in self.late:
+            if thread == 0 or is_single(inputs[i]):
+                source, target = self.memory.address(outputs[o], thread), self.memory.address(inputs[i], thread)
+                size = BYTES if is_single(inputs[i]) else self.storage[i].nbytes
+                if base(outputs[o]).op == "input":  # an old value that another copy may overwrite: put it aside first
+                    words.append(np.zeros(-(-size // BYTES), np.int64))
+                    between = words[-1].ctypes.data
+                    words.append(np.array(COPY_WORDS(bytes=size, source=source, target=between)))
+                    aside.append((copy, words[-1].ctypes.data))
+                    source = between
+                words.append(np.array(COPY_WORDS(bytes=size, source=source, target=target)))
+                more.append((copy, words[-1].ctypes.data))
+        more = aside + more
+        if self.threads > 1:
+            words.append(np.array(BARRIER_WORDS(counter=self.counter.ctypes.data, threads=self.threads)))
+            more.append((barrier, words[-1].ctypes.data))
+        binding.tables += words  # they live as long as the binding
+        return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])
+
+    def _address(self, result: Value) -> int:
+        """Where thread 0 finds a result. One that the sizes alone decide lies nowhere: zeros in its place."""
+        return int(self.counter.ctypes.data) if base(result).known else self.memory.address(result, 0)
+
+    def _as_floats(self, results: Any, count: int, rest: int) -> Any:
+        """The results' 64-bit words as float64; the last of `count` batches has `rest` rows, if not 0."""
+        out = np.empty(results.shape)
+        for k, o in enumerate(self.roles.results):
+            source = base(self.program.lowered.outputs[o])
+            if source.known:
+                out[:, k] = evaluate(source, {"n": self.rows})
+                if rest:
+                    out[count - 1 :: count, k] = evaluate(source, {"n": rest})
+                continue
+            column = np.ascontiguousarray(results[:, k])
+            out[:, k] = column.view(np.float64) if source.dtype == np.float64 else column.view(np.float32)[::2]
+        return out
+
+
+def _numbers(threads: int) -> Any:
+    return aligned((threads * PRIVATE,), np.uint8)
