@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid.estimators import ColumnWarning, SmoothRobustScaler, TablePreprocessor
+from pellucid.estimators.tables import table_sample
 from pellucid.estimators.tables.columns import read_table
 from pellucid.estimators.tables.layout import TableError
 from pellucid.estimators.tables.scaling import SCALERS, weighted_quantiles
@@ -451,3 +452,14 @@ def test_texts_of_few_kinds_are_read_as_they_are(convert):
     assert len({id(word) for word in column}) == 4
     names = [f"row {number}" for number in range(100)]
     assert read_table(convert(pl.DataFrame({"name": names})), "test").columns[0].tolist() == names
+
+
+def test_scales_see_rare_categories_and_gaps():
+    rows = 3 * table_sample.SCALED
+    drawn = table_sample.scale_rows({"x": np.zeros(rows)}, {}, rows)
+    assert len(drawn) == table_sample.SCALED
+    outside = np.setdiff1d(np.arange(rows), drawn)[[5, 50, 500]]
+    column, words = np.full(rows, np.nan), np.full(rows, "usual", object)
+    column[outside[0]], words[outside[1]], words[outside[2]] = 1.0, "rare", None
+    seen = table_sample.scale_rows({"x": column, "word": words}, {"word": ["rare", "usual"]}, rows)
+    assert sorted(np.setdiff1d(seen, drawn)) == sorted(outside)

@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import warnings
 from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
@@ -175,6 +176,19 @@ def test_several_numbers_through_a_search():
     assert {"residuals0", "residuals1"} <= set(records(page))
     assert "Measured on 20 validation rows" in page.html
     assert "influence=True" in page.html
+
+
+def test_texts_that_a_model_reads_as_dates_are_called_dates():
+    days = pd.date_range("2024-01-01", periods=60).strftime("%d.%m.%Y")
+    X = pd.DataFrame({"day": days, "x": np.arange(60.0)})
+    estimator = pel.TabularMLPRegressor(quality="fast", max_iter=1, folds=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(X, np.arange(60.0))
+        page = report(estimator, X=X, y=np.arange(60.0), influence=False, findings=[])
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", page.html)
+    assert "date" in cells
+    assert "category" not in cells
 
 
 def test_a_sample_is_called_one(monkeypatch):

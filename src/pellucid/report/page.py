@@ -184,7 +184,11 @@ def report(
     if no_quality:
         measured = None
     quality, marks = _quality(asked, measured, no_quality, spent)
-    described = None if given is None else data(given.some(ROWS), classes=bool(asked.classes), outputs=asked.outputs)
+    described = (
+        None
+        if given is None
+        else data(asked.as_taken(given.some(ROWS)), classes=bool(asked.classes), outputs=asked.outputs)
+    )
     seconds = () if stopwatch is None else stopwatch.seconds
     sections = [
         findings_section(found, no_findings),

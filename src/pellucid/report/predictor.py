@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
+from pellucid.estimators.tables.columns import read_table
+from pellucid.estimators.tables.text_columns import read_texts
 from pellucid.nn.losses.classes import Multilabel
 from pellucid.nn.losses.sums import Around
-from pellucid.report.rows import target_names
+from pellucid.report.rows import Sample, target_names
 from pellucid.train import Model
 from pellucid.train.metrics import classes as classes_of
 from pellucid.train.metrics import is_classifier as tells_classes
@@ -42,6 +45,15 @@ class Predictor:
     def model(self) -> Model:
         """The network, or the first one of an ensemble."""
         return self.models[0]
+
+    def as_taken(self, rows: Sample) -> Sample:
+        """Rows with the texts that it reads as dates or numbers as such."""
+        texts = getattr(getattr(last_step(self.thing), "preprocessor_", None), "texts_", {})
+        names = [name for name in texts if name in rows.columns] if isinstance(rows.X, pd.DataFrame) else []
+        if not names:
+            return rows
+        table = read_texts(read_table(rows.X[names], "report"), {name: texts[name] for name in names})
+        return replace(rows, X=rows.X.assign(**dict(zip(table.names, table.columns, strict=True))))
 
     @property
     def crew(self) -> tuple[Model, ...]:

@@ -79,14 +79,19 @@ def scale_rows(values: Mapping[str, Array], categories: Mapping[str, list[str]],
     more = [drawn]
     for name, column in values.items():
         if column.dtype.kind in "fM":
-            absent = (column[drawn] != column[drawn]).all()
-            more += [np.flatnonzero(column == column)[:1]] if absent else []
+            if _is_missing(column[drawn[:1]]) and _is_missing(column[drawn]):
+                more.append(np.flatnonzero(column == column)[:1])
         elif len(categories.get(name, ())) < LEVELS:
             levels = set(column[drawn].tolist())
             absent_levels = [level for level in categories.get(name, ()) if level not in levels]
             more += [np.flatnonzero(column == level)[:1] for level in absent_levels]
             more += [] if None in levels else [np.flatnonzero(pd.isna(column))[:1]]
     return np.unique(np.concatenate(more))
+
+
+def _is_missing(values: Array) -> bool:
+    """Are all of these floats or moments missing?"""
+    return bool((values != values).all())
 
 
 def table_of(part: Part, who: str) -> Table:

@@ -27,7 +27,7 @@ def network_section(asked: Predictor, columns: Sequence[str]) -> Section:
         (
             element("code", row.name),
             row.layer,
-            "n × " + " × ".join(map(str, row.output)),
+            "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}".join(("n", *map(str, row.output))),
             ", ".join(f"{name} {'×'.join(map(str, shape)) or '1'}" for name, shape in row.shapes.items()),
             f"{row.count:,}" if row.count else "",
             f"{row.count / summary.count:.0%}" if row.count and summary.count else "",
