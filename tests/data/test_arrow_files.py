@@ -1,5 +1,7 @@
 """Files as blocks: formats by their endings, columns that must agree, damage told with the file's name."""
 
+import lzma
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from pellucid.data import dataset
+from pellucid.data.arrow_files import FilesError, is_read_in_parts
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1.5, 2.5], "y": [0, 1, 0]})
 
@@ -108,3 +111,11 @@ def test_files_of_two_separators_are_told(tmp_path):
     FRAME.to_csv(tmp_path / "2.csv", index=False, sep=";")
     with pytest.raises(ValueError, match=r"2\.csv: its header is separated by ';', that of .*1\.csv by ','"):
         dataset(tmp_path / "*.csv", target="y")
+
+
+def test_what_arrow_does_not_unpack_is_told_by_its_ending(tmp_path):
+    (tmp_path / "table.csv.xz").write_bytes(lzma.compress(b"a,y\n1,2\n"))
+    assert not is_read_in_parts(tmp_path / "table.csv.xz")
+    assert is_read_in_parts("table.csv.gz")
+    with pytest.raises(FilesError, match="the ending says no format that is read"):
+        dataset(str(tmp_path / "table.csv.xz"))

@@ -33,7 +33,7 @@ Processes = Annotated[
         "--processes",
         metavar="N",
         min=1,
-        help="Train each network by N processes of this machine together (needs the extra jax).",
+        help="Train by N processes of this machine together, each with its share of the table (needs the extra jax).",
         rich_help_panel=RUN,
     ),
 ]

@@ -37,8 +37,8 @@ FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
 }
-PACKED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
-"""What CSV may be compressed by."""
+PACKED = (".gz", ".bz2", ".zst", ".lz4")
+"""What CSV may be compressed by: what Arrow unpacks."""
 
 
 class FilesError(PellucidError, ValueError):
