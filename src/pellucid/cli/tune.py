@@ -58,9 +58,9 @@ def tune(
         data, target, drop, split=split, stream=False, task=task, quality=quality, metric=metric, out=out, seed=seed
     )
     table = prepared_table(settings)
+    estimator = unfitted(settings, table.target)
     folder = RunFolder.new(out, table.files)
     folder.begin(settings, fingerprint_of(table.files))
-    estimator = unfitted(settings, table.target)
     say_table(screen, table, settings)
     X, y = table.part(table.training)
     with stoppable() as stop, warnings.catch_warnings():
@@ -93,11 +93,10 @@ def tune(
 
 def _say_trials(screen: Screen, found: Any) -> None:
     screen.heading("Trials", f"{len(found.trials)} in {found.seconds:.0f} s, the best first")
-    names = list(found.best_params)
-    table = grid("trial", found.metric, *names, right=(0, 1))
+    table = grid("trial", found.metric, "settings", right=(0, 1), long=2)
     for trial in found.ranked()[:SHOWN]:
-        cells = [_short(trial.params.get(name, "")) for name in names]
-        table.add_row(str(trial.number), number(float(trial.value)), *(Text(cell) for cell in cells))
+        settings = ", ".join(f"{name} {_short(value)}" for name, value in trial.params.items())
+        table.add_row(str(trial.number), number(float(trial.value)), Text(settings or "as they come"))
     screen.say(table)
 
 
