@@ -27,7 +27,7 @@ from pellucid.cli.run_folder import RunFolder, fingerprint_of
 from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
 from pellucid.cli.unfitted_estimator import unfitted
-from pellucid.errors import CheckpointError, ColumnWarning, PellucidError
+from pellucid.errors import CheckpointError, ColumnWarning
 from pellucid.markup import plural
 
 REPORTED = 5000
@@ -67,8 +67,9 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         if settings.report:
             with _status(screen, "writing the report"):
                 write_report(estimator, table, settings, folder)
-    except (PellucidError, ValueError, TypeError):
-        if resumed is None:  # a setting that nobody knows: there is nothing to go on with
+    except (ValueError, TypeError) as error:
+        kept = isinstance(error, CheckpointError) or is_one_of_several()  # no room, or another process is gone
+        if resumed is None and not kept:  # a wrong setting: there is nothing to go on with
             folder.give_up()
         raise
     except KeyboardInterrupt:
