@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 import pellucid
-from pellucid import TabularMLPClassifier, TabularMLPRegressor
+from pellucid import TabularMLPClassifier, TabularMLPRegressor, nn
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -214,6 +214,14 @@ def test_frames_without_numbers_need_one_network() -> None:
     both = TabularMLPClassifier(**{**SMALL, "folds": 1}).fit(names, LABELS)
     assert len(both.fitted.networks) <= 2
     assert both.fitted.networks[0].model.net != both.fitted.networks[-1].model.net or both.fitted.crew is None
+
+
+def test_noisy_networks_have_dropout_of_their_own_unless_one_is_asked_for() -> None:
+    noisy = TabularMLPClassifier(**{**SMALL, "folds": 1, "max_iter": 2}, numbers="noisy")
+    for dropout, expected in ((0.0, 0.15), (0.4, 0.4)):
+        net = noisy.set_params(dropout=dropout).fit(FRAME, LABELS).fitted.model.net
+        assert {layer.rate for _, layer in net.children if isinstance(layer, nn.Dropout)} == {expected}
+    assert {"noisy", "noisy_rough"} < set(TabularMLPClassifier(quality="best").get_recipe()["numbers"])
 
 
 def test_classes_of_few_rows_survive_folds() -> None:

@@ -37,7 +37,6 @@ from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import (
-    PLAIN,
     TableParameters,
     Taste,
     View,
@@ -278,7 +277,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         views = views_of(self, rows)
         if not weighed:
             views = tuple(view for view in views if view.hidden) or views
-        return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(PLAIN if one.hidden else one for one in views))
+        return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(view.without_numbers() for view in views))
 
     def _recipe(
         self,
@@ -323,7 +322,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         >>> from pellucid import TabularMLPClassifier
         >>> recipe = TabularMLPClassifier(quality="best", max_iter=20).get_recipe(rows=5_000)
         >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
-        (10, ('waves', 'pieces', 'rough', 'fine', 'linear'), 20, 128)
+        (10, ('waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear'), 20, 128)
         """
         trained: list[int] = []
         if rows is None:

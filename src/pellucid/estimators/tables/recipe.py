@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ def _viewed(asked: object) -> bool:
 
 
 VIEWED = Condition(
-    _viewed, "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'fine', 'linear', several of them, or None"
+    _viewed,
+    "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear', several, or None",
 )
 
 
@@ -103,8 +104,8 @@ class TableParameters(Parameters):
         default="auto",
         condition=VIEWED,
         doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
-        '"rough" pieces, many "fine" ones, None or "plain" for the number alone, "linear" for that without hidden '
-        "layers; of several names each is a network of its own",
+        '"rough" pieces, many "fine" ones, "noisy" and "noisy_rough" for pieces with dropout, None or "plain" for '
+        'the number alone, "linear" for that without hidden layers; of several names each is a network of its own',
     )
     folds: int | str = parameter(
         default="auto",
@@ -184,7 +185,7 @@ class TableNumberParameters(Parameters):
 
 @dataclass(frozen=True)
 class View:
-    """What a network gets beside each number; and whether it has hidden layers at all."""
+    """What a network gets beside each number; whether it has hidden layers at all, and their dropout."""
 
     name: str
     hidden: bool = True
@@ -192,6 +193,11 @@ class View:
     bins: int = 0
     dims: int = 0
     start: Initialiser = 0.0
+    dropout: float = 0.0
+
+    def without_numbers(self) -> View:
+        """Where there are none to see."""
+        return replace(PLAIN, dropout=self.dropout) if self.hidden else self
 
     def pieces(self, columns: int) -> nn.PiecewiseLinear | None:
         return nn.PiecewiseLinear(columns, self.bins, self.dims, self.start) if self.bins and columns else None
@@ -202,8 +208,11 @@ WAVES = View("waves", waves=True)
 PIECES = View("pieces", waves=True, bins=32, dims=4)
 ROUGH = View("rough", bins=16, dims=8, start="standard_normal")
 FINE = View("fine", bins=64, dims=8, start="standard_normal")
+NOISY, NOISY_ROUGH = (
+    replace(one, name=name, dropout=0.15) for one, name in ((PIECES, "noisy"), (ROUGH, "noisy_rough"))
+)
 LINEAR = View("linear", hidden=False)
-VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, LINEAR)}
+VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, NOISY, NOISY_ROUGH, LINEAR)}
 
 
 # what a quality means
@@ -223,6 +232,7 @@ class Quality:
 SMALL, WIDE = (64, 64), (128, 128, 128)
 FEW = ("waves", "pieces", "rough", "linear")
 MANY = ("waves", "pieces", "rough", "fine", "linear")
+ALL = ("waves", "pieces", "rough", "fine", "noisy", "noisy_rough", "linear")
 QUALITIES = {
     "fast": (Quality(2_000, SMALL, ("rough",), 1, 0.5), Quality(math.inf, SMALL, ("rough",), 1, 0.25)),
     "default": (
@@ -230,7 +240,7 @@ QUALITIES = {
         Quality(10_000, WIDE, MANY, 3),
         Quality(math.inf, WIDE, MANY, 2),
     ),
-    "best": (Quality(2_000, WIDE, MANY, 16), Quality(10_000, WIDE, MANY, 10), Quality(math.inf, WIDE, MANY, 5)),
+    "best": (Quality(2_000, WIDE, ALL, 16), Quality(10_000, WIDE, ALL, 10), Quality(math.inf, WIDE, ALL, 5)),
 }
 """Few rows need many networks, and can afford them; more rows can be followed more finely."""
 
@@ -356,7 +366,7 @@ def table_recipe(
             target.outputs,
             chosen["activation"],
             network,
-            dropout=parameters.dropout,
+            dropout=parameters.dropout if np.any(parameters.dropout) else view.dropout,
             norm=parameters.norm,
             ready=False,
         ),
