@@ -91,16 +91,6 @@ class RunFolder:
         write_atomically(self[CONFIG], settings.toml().encode())
         self.reach(BEGUN, data=fingerprint, together=together)
 
-    def give_up(self) -> None:
-        """Take away what was begun, if there is nothing in it but that."""
-        if any(path.name not in (CONFIG, STATE) and not _is_empty(path) for path in self.path.iterdir()):
-            return
-        for path in self.path.iterdir():
-            path.rmdir() if path.is_dir() else path.unlink()
-        for folder in (self.path, self.path.parent):
-            if _is_empty(folder) and folder.resolve() not in (Path.cwd(), *Path.cwd().parents):
-                folder.rmdir()
-
     def reach(self, stage: str, **more: Any) -> None:
         """Note a stage."""
         state = (self.state() if self[STATE].exists() else {}) | {"format": 1, "stage": stage} | more
@@ -142,11 +132,6 @@ class RunFolder:
         with open(self[HISTORY], newline="", encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if row.get("network") == "1"]
         return [{name: float(value) if value else math.nan for name, value in row.items() if name} for row in rows]
-
-
-def _is_empty(path: Path) -> bool:
-    """A folder with nothing in it?"""
-    return path.is_dir() and not any(path.iterdir())
 
 
 def _json(path: Path) -> dict[str, Any]:
