@@ -434,7 +434,7 @@ def test_scales_of_many_rows_come_from_some(monkeypatch):
     frame.loc[10, "word"] = "once"
     whole = TablePreprocessor().fit(frame)
     monkeypatch.setattr("pellucid.estimators.tables.table_sample.SCALED", 1000)
-    monkeypatch.setattr("pellucid.estimators.tables.row_parts.PART", 300)
+    monkeypatch.setattr("pellucid.data.row_parts.PART", 300)
     some = TablePreprocessor()
     matrix = some.fit_transform(frame)
     assert some.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()

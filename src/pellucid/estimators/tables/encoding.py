@@ -12,11 +12,11 @@ from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
+from pellucid.data.row_parts import by_parts
 from pellucid.data.types import Array
 from pellucid.estimators.tables import columns
 from pellucid.estimators.tables.coded_texts import category_codes
 from pellucid.estimators.tables.layout import Layout, moment
-from pellucid.estimators.tables.row_parts import by_parts
 from pellucid.estimators.tables.scaling import SCALERS, fit_scalers, scaled_by
 
 UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -1}

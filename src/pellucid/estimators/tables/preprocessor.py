@@ -22,6 +22,7 @@ from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import all_finite
 from pellucid.data.named_columns import without_column
 from pellucid.data.parts import Part
+from pellucid.data.row_parts import by_parts
 from pellucid.data.types import Array, ArrayLike
 from pellucid.errors import ColumnWarning
 from pellucid.estimators.inputs import checked_weights, groups_column
@@ -29,7 +30,6 @@ from pellucid.estimators.parameters import Parameters, check_parameters, paramet
 from pellucid.estimators.tables.columns import CATEGORY, EMPTY, Table, read_table
 from pellucid.estimators.tables.encoding import Encoding, learn_encoding
 from pellucid.estimators.tables.layout import TableError, column_kinds, column_values, learn_layout
-from pellucid.estimators.tables.row_parts import by_parts
 from pellucid.estimators.tables.scaling import SCALERS
 from pellucid.estimators.tables.table_sample import TableSample, counted_levels, sampled_table, scale_rows
 from pellucid.estimators.tables.text_columns import TextUse, read_texts, recognise
