@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.blas_threads import one_thread
 from pellucid.data.types import Array, ArrayLike, Floats
 from pellucid.estimators.tables.clipping import smoothly_clipped
 
@@ -65,8 +64,7 @@ class HiddenDirections(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         z = x[:, varies]
         z -= self.mean_[varies]
         z /= deviation[varies]
-        with one_thread():  # quicker for so few columns
-            variances, axes = np.linalg.eigh(z.T @ z / rows)
+        variances, axes = np.linalg.eigh(z.T @ z / rows)
         hidden = (variances > ROUNDING) & (variances < HIDDEN * chance)
         self.directions_ = np.zeros((columns, int(np.sum(hidden))))
         self.directions_[varies] = axes[:, hidden] / np.sqrt(variances[hidden]) / deviation[varies, None]
