@@ -11,10 +11,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pellucid.cli.screen import grid, line, number
+from pellucid.cli.screen import grid, line
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning
+from pellucid.markup import number
 
 if TYPE_CHECKING:
     import polars as pl
