@@ -45,18 +45,16 @@ class RunFolder:
 
     @staticmethod
     def new(asked: str | None, data: Sequence[Path]) -> RunFolder:
-        """A new folder: the one that was asked for, or runs/NAME-N with the first N that is free."""
+        """A new folder: the one that was asked for, or runs/NAME-N with the first N that is free; see `_name_of`."""
         if asked is not None:
             path = Path(asked)
             if (path / STATE).exists() or (path / MODEL).exists():
                 raise Failure(f"{path} holds a run already: choose another --out, or go on with --resume {path}")
             return RunFolder._made(path, exist_ok=True)
-        name = data[0].name
-        while Path(name).suffix.lower() in (*PACKINGS, Path(data[0].stem).suffix, data[0].suffix) and Path(name).suffix:
-            name = Path(name).stem
+        name = _name_of(data)
         number = 1
         while True:
-            path = Path("runs") / f"{name or 'table'}-{number}"
+            path = Path("runs") / f"{name}-{number}"
             if not path.exists():
                 return RunFolder._made(path, exist_ok=False)
             number += 1
@@ -132,6 +130,20 @@ class RunFolder:
         with open(self[HISTORY], newline="", encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if row.get("network") == "1"]
         return [{name: float(value) if value else math.nan for name, value in row.items() if name} for row in rows]
+
+
+def _name_of(data: Sequence[Path]) -> str:
+    """What a run is called by: its file, without suffixes, or the folder of its files.
+
+    >>> _name_of([Path("old/houses.csv.gz")]), _name_of([Path("sales/part-0.parquet"), Path("sales/part-1.parquet")])
+    ('houses', 'sales')
+    """
+    if len(data) > 1 and data[0].parent.name:
+        return data[0].parent.name
+    name = data[0].name
+    while Path(name).suffix.lower() in (*PACKINGS, Path(data[0].stem).suffix, data[0].suffix) and Path(name).suffix:
+        name = Path(name).stem
+    return name or "table"
 
 
 def _json(path: Path) -> dict[str, Any]:
