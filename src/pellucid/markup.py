@@ -43,6 +43,15 @@ def short(value: float) -> str:
     return f"{float(value):.4g}"
 
 
+def number(value: float) -> str:
+    """Four digits, with thousands parted.
+
+    >>> [number(v) for v in (0.123456, 12.3456, 48213.7, 250000.0, 0.00001234)]
+    ['0.1235', '12.35', '48,214', '250,000', '1.234e-05']
+    """
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
 def counted(arrays: Mapping[str, Any]) -> str:
     """Named arrays by how much they hold.
 

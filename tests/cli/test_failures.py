@@ -88,6 +88,8 @@ def test_a_missing_file(here, refused):
         (("-t", "price", "--rule", "adan"), "did you mean 'adam'"),
         (("-t", "price", "--schedule", "cosin"), "did you mean 'cosine'"),
         (("-t", "Price"), "did you mean 'price'?"),
+        (("-t", "price", "--metric", "accuracy"), "accuracy is for classes"),
+        (("-t", "price", "--loss", "hubber"), "did you mean 'huber'"),
         (("-t", "price", "--stream", "--split", "time:built"), "no ISO date such as"),
         (
             ("-t", "price", "--stream", "--folds", "5"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pellucid
-from pellucid.cli import main
+from pellucid.cli import main, training
 from tests.cli.test_train import params
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -93,6 +93,7 @@ def test_what_is_done_is_not_done_again(houses, here, monkeypatch, capsys):
     state.write_text(state.read_text().replace('"done"', '"trained"'))
     before = (here / "run/model.pel").stat().st_mtime_ns
     (here / "run/metrics.json").unlink()
+    monkeypatch.setattr(training, "kernels_meanwhile", lambda settings: pytest.fail("there is nothing to train"))
     main(["train", "--resume", "run"])
     assert (here / "run/model.pel").stat().st_mtime_ns == before
     assert (here / "run/metrics.json").exists()

@@ -7,6 +7,7 @@ import lzma
 import polars as pl
 import pytest
 
+from pellucid.data import text_tables
 from pellucid.data.table_files import FORMS, PACKINGS, infinite_cell, read_tables
 from pellucid.data.text_tables import MISSING
 from pellucid.errors import TableFileError
@@ -98,6 +99,18 @@ def test_words_for_nothing_are_found_afterwards_as_while_reading(tmp_path):
         assert read_tables(path).schema == wanted.schema
 
 
+@pytest.mark.parametrize("text", ["word", '"a word"', '"two\nlines"', '"a\n\nb\nc"'])
+@pytest.mark.parametrize("late", ["7", "0.5", "NA", "x"])
+def test_long_tables_are_told_by_their_first_rows(text, late, tmp_path, monkeypatch):
+    """The first rows are read ahead of the others, as long as their texts do not run over several lines."""
+    monkeypatch.setattr(text_tables, "LOOKED_AT", 20)
+    monkeypatch.setattr(text_tables, "PIECE", 100)
+    path = tmp_path / "t.csv"
+    path.write_text("n,empty,text\n" + f"1,,{text}\n" * 15 + f"2,3,{text}\n" * 40 + f"{late},4,{text}\n")
+    whole = pl.read_csv(path, null_values=list(MISSING), infer_schema_length=None)
+    assert read_tables(path).equals(whole)
+
+
 def test_utf16(tmp_path):
     (tmp_path / "t.csv").write_bytes("a,b\nä,1\n".encode("utf-16"))
     assert read_tables(tmp_path / "t.csv").rows() == [("ä", 1)]
@@ -143,3 +156,4 @@ def test_infinite_numbers():
     assert infinite_cell(pl.DataFrame({"x": [1.0, 2.0], "y": [1.0, float("-inf")]})) == ("y", 1)
     assert infinite_cell(pl.DataFrame({"x": ["1", "inf", None]})) == ("x", 1)
     assert infinite_cell(pl.DataFrame({"x": ["inf", "sup"], "y": [None, 1.0]})) is None
+    assert infinite_cell(pl.DataFrame({"a": [1e308, 1e308], "b": [float("nan"), 1.0]})) is None

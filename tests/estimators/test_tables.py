@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pellucid.estimators import ColumnWarning, SmoothRobustScaler, TablePreprocessor
 from pellucid.estimators.tables import table_sample
+from pellucid.estimators.tables.coded_texts import as_objects, is_coded
 from pellucid.estimators.tables.columns import read_table
 from pellucid.estimators.tables.layout import TableError
 from pellucid.estimators.tables.scaling import SCALERS, weighted_quantiles
@@ -433,7 +434,7 @@ def test_scales_of_many_rows_come_from_some(monkeypatch):
     frame.loc[10, "word"] = "once"
     whole = TablePreprocessor().fit(frame)
     monkeypatch.setattr("pellucid.estimators.tables.table_sample.SCALED", 1000)
-    monkeypatch.setattr("pellucid.estimators.tables.preprocessor.PART", 300)
+    monkeypatch.setattr("pellucid.data.row_parts.PART", 300)
     some = TablePreprocessor()
     matrix = some.fit_transform(frame)
     assert some.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
@@ -444,12 +445,12 @@ def test_scales_of_many_rows_come_from_some(monkeypatch):
 
 @pytest.mark.parametrize("convert", [lambda frame: frame, lambda frame: frame.to_arrow()], ids=["polars", "pyarrow"])
 def test_texts_of_few_kinds_are_read_as_they_are(convert):
-    """One object for each kind of text, in the place of one for each row."""
+    """As codes: one object for each kind of text, in the place of one for each row."""
     words = ["a", None, "b", "a", ""] * 20
     column = read_table(convert(pl.DataFrame({"word": words, "x": range(100)})), "test").columns[0]
-    assert column.dtype == object
-    assert column.tolist() == words
-    assert len({id(word) for word in column}) == 4
+    assert is_coded(column)
+    assert sorted(column.categories) == ["", "a", "b"]
+    assert as_objects(column).tolist() == words
     names = [f"row {number}" for number in range(100)]
     assert read_table(convert(pl.DataFrame({"name": names})), "test").columns[0].tolist() == names
 

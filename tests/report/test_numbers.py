@@ -219,6 +219,13 @@ def test_learning_curves_know_the_best_epoch():
     assert learning_curves(History()) is None
 
 
+def test_a_best_epoch_at_the_end_is_no_surprise_where_the_rate_has_fallen_to_nothing():
+    rows = [{"epoch": k + 1, "loss": 1.0 / (k + 1), "val_loss": 2.0 / (k + 1), "lr": 0.1} for k in range(8)]
+    assert "more epochs may help" in learning_curves(History(rows)).caption
+    rows[-1]["lr"] = 1e-6
+    assert "more epochs may help" not in learning_curves(History(rows)).caption
+
+
 def test_plain_data_for_the_page():
     assert plain({"a": np.float32(0.5), "b": np.array([1.0, np.inf]), "c": np.int64(3)}) == {
         "a": 0.5,

@@ -12,7 +12,8 @@ from pellucid.cli.curves import braille
 from pellucid.cli.failures import Failure, one_line_errors
 from pellucid.cli.run_folder import RunFolder
 from pellucid.cli.scores import LOWER
-from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, line, number
+from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, line
+from pellucid.markup import number
 
 Curve = tuple[list[float], list[float]]
 

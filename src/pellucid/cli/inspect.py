@@ -13,10 +13,10 @@ from pellucid.cli.curves import spark
 from pellucid.cli.evaluate import TargetName
 from pellucid.cli.failures import one_line_errors
 from pellucid.cli.saved_model import ModelPath, SavedModel, saved_model
-from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, line, number
+from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, line
 from pellucid.data.splits import evenly
 from pellucid.data.table_files import read_tables
-from pellucid.markup import plural
+from pellucid.markup import number, plural
 from pellucid.nn.dimensions import outline
 
 ROWS = 5000

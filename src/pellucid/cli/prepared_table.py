@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from pellucid.data.dependence import Dependence, dependence_of
 from pellucid.data.splits import by_fraction_of_classes, evenly
 from pellucid.data.table_files import first_rows, infinite_cell, read_tables, table_files
 from pellucid.data.types import Array
+from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.markup import listed, plural
 
 if TYPE_CHECKING:
@@ -81,14 +83,16 @@ class PreparedTable:
 
 
 def _taken(frame: pl.DataFrame, rows: Array) -> pl.DataFrame:
-    """Some rows: of most of them, in their order, the others are left out, which columns do side by side."""
+    """Some rows. Of most of them, in their order, each column leaves out the others, and lies in one piece then."""
     import polars as pl
 
     if 2 * len(rows) < frame.height or not np.all(rows[1:] > rows[:-1]):
         return frame[rows]
     taken = np.zeros(frame.height, bool)
     taken[rows] = True
-    return frame.filter(pl.Series(taken))
+    mask = pl.Series(taken)
+    with ThreadPoolExecutor(default_threads()) as pool:
+        return pl.DataFrame(list(pool.map(lambda column: column.filter(mask).rechunk(), frame)))
 
 
 def prepared_table(settings: TrainSettings) -> PreparedTable:
@@ -159,6 +163,9 @@ def _prepared(
         stream = replace(stream, data=stream.data.select(X.columns))
     training, drawn = _split(target, columns.dependence, settings) if some is None else (some.training, some.testing)
     testing = _of_known_classes(target, training, drawn)
+    with ThreadPoolExecutor(1) as beside:
+        leaks = beside.submit(suspected_leaks, X, target, training)
+        notes = table_columns.column_notes(X, columns.texts, settings.categorical or ())
     return PreparedTable(
         files=files,
         X=X,
@@ -167,9 +174,9 @@ def _prepared(
         testing=testing,
         stream=stream,
         dependence=columns.dependence,
-        notes=table_columns.column_notes(X, columns.texts, settings.categorical or ()),
+        notes=notes,
         left_out=columns.left_out,
-        leaks=suspected_leaks(X, target, training),
+        leaks=leaks.result(),
         without_target=frame.height - X.height,
         of_new_classes=len(drawn) - len(testing),
     )

@@ -45,18 +45,16 @@ class RunFolder:
 
     @staticmethod
     def new(asked: str | None, data: Sequence[Path]) -> RunFolder:
-        """A new folder: the one that was asked for, or runs/NAME-N with the first N that is free."""
+        """A new folder: the one that was asked for, or runs/NAME-N with the first N that is free; see `_name_of`."""
         if asked is not None:
             path = Path(asked)
             if (path / STATE).exists() or (path / MODEL).exists():
                 raise Failure(f"{path} holds a run already: choose another --out, or go on with --resume {path}")
             return RunFolder._made(path, exist_ok=True)
-        name = data[0].name
-        while Path(name).suffix.lower() in (*PACKINGS, Path(data[0].stem).suffix, data[0].suffix) and Path(name).suffix:
-            name = Path(name).stem
+        name = _name_of(data)
         number = 1
         while True:
-            path = Path("runs") / f"{name or 'table'}-{number}"
+            path = Path("runs") / f"{name}-{number}"
             if not path.exists():
                 return RunFolder._made(path, exist_ok=False)
             number += 1
@@ -90,16 +88,6 @@ class RunFolder:
         """
         write_atomically(self[CONFIG], settings.toml().encode())
         self.reach(BEGUN, data=fingerprint, together=together)
-
-    def give_up(self) -> None:
-        """Take away what was begun, if there is nothing in it but that."""
-        if any(path.name not in (CONFIG, STATE) and not _is_empty(path) for path in self.path.iterdir()):
-            return
-        for path in self.path.iterdir():
-            path.rmdir() if path.is_dir() else path.unlink()
-        for folder in (self.path, self.path.parent):
-            if _is_empty(folder) and folder.resolve() not in (Path.cwd(), *Path.cwd().parents):
-                folder.rmdir()
 
     def reach(self, stage: str, **more: Any) -> None:
         """Note a stage."""
@@ -144,9 +132,18 @@ class RunFolder:
         return [{name: float(value) if value else math.nan for name, value in row.items() if name} for row in rows]
 
 
-def _is_empty(path: Path) -> bool:
-    """A folder with nothing in it?"""
-    return path.is_dir() and not any(path.iterdir())
+def _name_of(data: Sequence[Path]) -> str:
+    """What a run is called by: its file, without suffixes, or the folder of its files.
+
+    >>> _name_of([Path("old/houses.csv.gz")]), _name_of([Path("sales/part-0.parquet"), Path("sales/part-1.parquet")])
+    ('houses', 'sales')
+    """
+    if len(data) > 1 and data[0].parent.name:
+        return data[0].parent.name
+    name = data[0].name
+    while Path(name).suffix.lower() in (*PACKINGS, Path(data[0].stem).suffix, data[0].suffix) and Path(name).suffix:
+        name = Path(name).stem
+    return name or "table"
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -10,10 +10,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pellucid.cli.screen import grid, number
+from pellucid.cli.screen import grid
 from pellucid.cli.target import Target
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array
+from pellucid.markup import number
 from pellucid.report.numbers.scores import Score, scores
 from pellucid.report.predictor import Predictor
 from pellucid.report.rows import sample

@@ -83,12 +83,3 @@ def grid(*names: str, right: tuple[int, ...] = (), long: int | None = None) -> T
 def line(words: str, style: str = "") -> Text:
     """Words on one line: cut with an ellipsis where there is no room."""
     return Text(words, style, no_wrap=True, overflow="ellipsis")
-
-
-def number(value: float) -> str:
-    """Four digits, with thousands parted.
-
-    >>> [number(v) for v in (0.123456, 12.3456, 48213.7, 250000.0, 0.00001234)]
-    ['0.1235', '12.35', '48,214', '250,000', '1.234e-05']
-    """
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"

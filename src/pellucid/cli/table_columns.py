@@ -11,10 +11,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from pellucid.cli.screen import grid, line, number
+from pellucid.cli.screen import grid, line
 from pellucid.data.splits import evenly
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning
+from pellucid.markup import number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,16 +56,21 @@ def _spans(frame: pl.DataFrame) -> dict[str, tuple[int, float | None, float | No
     """Of each column of numbers how many are missing, the least and the largest; columns side by side."""
     import polars as pl
 
-    numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
-    floats = [name for name in numeric if frame.schema[name].is_float()]
-    table = frame.lazy().select(numeric).with_columns(pl.col(floats).fill_nan(None))
-    counted = [table.select(getattr(pl.all(), what)()) for what in ("null_count", "min", "max")]
-    missing, least, most = (one.row(0) for one in pl.collect_all(counted)) if numeric else ((), (), ())
+    numeric = {name: pl.col(name) for name, dtype in frame.schema.items() if dtype.is_numeric()}
+    if not numeric:
+        return {}
+    gone = {name: column.is_nan().sum() for name, column in numeric.items() if frame.schema[name].is_float()}
+    wanted = (
+        [column.null_count() + gone.get(name, 0) for name, column in numeric.items()],
+        [column.min() for column in numeric.values()],
+        [column.max() for column in numeric.values()],
+    )
+    missing, least, most = (one.row(0) for one in pl.collect_all([frame.lazy().select(each) for each in wanted]))
     return {name: each for name, *each in zip(numeric, missing, least, most, strict=True)}  # type: ignore[misc]
 
 
 def _note_of_numbers(name: str, rows: int, missing: int, low: float | None, high: float | None) -> ColumnNote:
-    if low is None or high is None:
+    if low is None or high is None or missing == rows:
         return ColumnNote(name, "nothing", 1.0, "")
     return ColumnNote(name, "number", missing / rows, f"{number(float(low))} to {number(float(high))}")
 

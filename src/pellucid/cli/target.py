@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.cli.failures import Failure
-from pellucid.cli.screen import number
 from pellucid.cli.settings import Task
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning
-from pellucid.markup import listed, plural
+from pellucid.markup import listed, number, plural
 from pellucid.report.rows import word
 
 if TYPE_CHECKING:

@@ -40,16 +40,18 @@ LOOKS = 30
 def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder | None = None) -> dict[str, Any]:
     """Train and write a run folder; what was found, as plain data. `resumed`: a folder that is to be completed."""
     begin = time.perf_counter()
-    with _status(screen, "reading"), kernels_meanwhile(settings):
+    trained = resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE)
+    with _status(screen, "reading"), contextlib.nullcontext() if trained else kernels_meanwhile(settings):
         table = prepared_table(settings)
         fingerprint = fingerprint_of(table.files)
     if resumed is not None and resumed.state().get("data") != fingerprint:
         raise Failure(f"the data of {resumed.path} have changed since it began: train anew, without --resume")
     estimator = unfitted(settings, table.target)
+    estimator.check_parameters(table.target.take(table.some(table.training, REPORTED)))
     folder = resumed if resumed is not None else RunFolder.new(settings.out, table.files)
     say_table(screen, table, settings)
     try:
-        if resumed is not None and resumed.state()["stage"] in (run_folder.TRAINED, run_folder.DONE):
+        if trained:
             from pellucid.loading import load
 
             screen.say(f"\nthe training of {folder.path} is done: its model is taken")
@@ -67,11 +69,6 @@ def run(settings: TrainSettings, screen: Screen, stop: Stop, resumed: RunFolder 
         if settings.report:
             with _status(screen, "writing the report"):
                 write_report(estimator, table, settings, folder)
-    except (ValueError, TypeError) as error:
-        kept = isinstance(error, CheckpointError) or is_one_of_several()  # no room, or another process is gone
-        if resumed is None and not kept:  # a wrong setting: there is nothing to go on with
-            folder.give_up()
-        raise
     except KeyboardInterrupt:
         there = "the best model so far is in" if folder[run_folder.MODEL].exists() else "there is no model yet in"
         words = f"{there} {folder.path}; pellucid train --resume {folder.path} completes it"

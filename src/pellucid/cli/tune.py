@@ -11,8 +11,9 @@ from rich.text import Text
 from pellucid.cli import run_folder
 from pellucid.cli.failures import Interrupted, needs, one_line_errors
 from pellucid.cli.interrupts import stoppable
-from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid, number
+from pellucid.cli.screen import Debug, Json, Quiet, Screen, grid
 from pellucid.cli.settings import Column, Quality, Task, TrainSettings
+from pellucid.markup import number
 
 SHOWN = 8
 """Trials that are shown, the best first."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pellucid.data.sparse import dense
+from pellucid.data.row_parts import by_parts
+from pellucid.data.sparse import dense, is_sparse
 from pellucid.data.types import Array, Matrix
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class TakenSamples(Samples):
     @cached_property
     def X(self) -> Matrix:
         """The rows (n, features)."""
-        return self.whole.X[self.numbers]
+        X, numbers = self.whole.X, self.numbers
+        return X[numbers] if is_sparse(X) else by_parts(lambda some: X[numbers[some]], len(numbers))
 
     @property
     def width(self) -> int:

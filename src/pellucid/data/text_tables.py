@@ -28,6 +28,9 @@ MISSING = (
 LOOKED_AT = 10_000
 """Rows by which kinds of columns are told; where a later one is of another kind, all are looked at."""
 
+PIECE = 1 << 20
+"""Bytes that are looked at a time, until there are so many rows."""
+
 BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 
 
@@ -116,21 +119,23 @@ def _names(head: str, separator: str, where: str) -> list[str]:
 def _parsed(content: io.BytesIO | Path, where: str, separator: str) -> pl.DataFrame:
     import polars as pl
 
-    def read(**more: Any) -> pl.DataFrame:
-        source = content if isinstance(content, Path) else io.BytesIO(content.getvalue())
+    def read(source: io.BytesIO | Path = content, **more: Any) -> pl.DataFrame:
+        source = source if isinstance(source, Path) else io.BytesIO(source.getvalue())
         return pl.read_csv(source, separator=separator, **more)
 
     def careful(rows: int | None) -> pl.DataFrame:
         return read(null_values=list(MISSING), infer_schema_length=rows)
 
-    def by_kinds_of_the_first() -> pl.DataFrame:
+    def by_kinds_of(start: io.BytesIO | Path) -> pl.DataFrame:
         """What `careful` reads, in half its time: words for nothing are looked for afterwards, in texts alone."""
-        kinds = read(null_values=list(MISSING), infer_schema_length=LOOKED_AT, n_rows=LOOKED_AT).dtypes
-        read(schema_overrides=kinds, n_rows=LOOKED_AT)  # such a word in a column of numbers is told early
-        return _without_words_for_nothing(read(schema_overrides=kinds))
+        first = read(start, null_values=list(MISSING), infer_schema_length=LOOKED_AT, n_rows=LOOKED_AT)
+        if first.height < LOOKED_AT:  # these are all, or texts run over several lines
+            return first if start is content else by_kinds_of(content)
+        read(start, schema_overrides=first.dtypes, n_rows=LOOKED_AT)  # such a word among numbers is told early
+        return _without_words_for_nothing(read(schema_overrides=first.dtypes))
 
     try:
-        for attempt in (by_kinds_of_the_first, partial(careful, LOOKED_AT)):
+        for attempt in (partial(by_kinds_of, _start(content)), partial(careful, LOOKED_AT)):
             try:
                 return attempt()
             except pl.exceptions.ComputeError as error:
@@ -147,6 +152,19 @@ def _parsed(content: io.BytesIO | Path, where: str, separator: str) -> pl.DataFr
         if "empty" in words.lower():
             raise TableFileError(f"{where} is empty: it has no rows and no columns") from None
         raise
+
+
+def _start(content: io.BytesIO | Path) -> io.BytesIO | Path:
+    """More than LOOKED_AT lines, which are read in no time; the whole where it has no more, or a text would be cut."""
+    with open(content, "rb") if isinstance(content, Path) else io.BytesIO(content.getvalue()) as file:
+        lines, start = 0, b""
+        while lines <= LOOKED_AT:
+            piece = file.read(PIECE)
+            if not piece:
+                return content
+            lines, start = lines + piece.count(b"\n"), start + piece
+    start = start[: start.rfind(b"\n") + 1]
+    return content if start.count(b'"') % 2 else io.BytesIO(start)
 
 
 def _without_words_for_nothing(frame: pl.DataFrame) -> pl.DataFrame:

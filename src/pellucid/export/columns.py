@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.types import Array
+from pellucid.estimators.tables.coded_texts import as_objects
 from pellucid.estimators.tables.columns import BOOLEAN, CATEGORY, NUMERIC, TIME, Table
 from pellucid.estimators.tables.layout import CYCLES, DateUse, Layout, column_values
 from pellucid.estimators.tables.text_columns import read_texts
@@ -105,7 +106,7 @@ def _input(column: Column, values: Array) -> Array:
     if column.kind is Kind.BOOLEAN:
         return np.array([{"True": 1.0, "False": 0.0}.get(value, np.nan) for value in values])
     absent = no_category(column)
-    return np.array([absent if value is None else value for value in values], object)
+    return np.array([absent if value is None else value for value in as_objects(values)], object)
 
 
 def no_category(column: Column) -> str:

@@ -161,7 +161,10 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
         parts = self._parts(labels, rng, dependence, split=not separate)
-        learned = np.flatnonzero(np.bincount(np.concatenate([inside for inside, _ in parts])))
+        teaches = np.zeros(table.rows, bool)
+        for inside, _ in parts:
+            teaches[inside] = True
+        learned = np.flatnonzero(teaches)
         preprocessor = self._new_preprocessor()
         matrix = preprocessor.fit_table(table, _pick(weights, learned), learned if len(learned) < table.rows else None)
         note_groups(preprocessor, column)
@@ -331,6 +334,39 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
                 trained = [network.limit for network in self.fitted.networks if network.early]
         check_whole(1, rows=rows)
         return resolved(self, self.taste, rows) | ({"max_iter": max(trained)} if trained else {})
+
+    def check_parameters(self, y: ArrayLike) -> None:
+        """Raise for parameters that no table with such a target can be trained with; nothing is learned.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            the target, or some of it: all classes, and enough numbers to be like the others
+
+        Examples
+        --------
+        >>> from pellucid import TabularMLPRegressor
+        >>> TabularMLPRegressor(activation="rello").check_parameters([1.0, 2.0])
+        Traceback (most recent call last):
+        ...
+        ValueError: ...
+        """
+        check_parameters(self)
+        labels = self._checked_target(y)
+        target, rows = self._target(labels, None), len(labels)
+        target.loss.prepare(target.encode(labels), target.outputs)
+        for view in views_of(self, rows):
+            table_recipe(
+                self,
+                target,
+                self.taste,
+                view,
+                rows=rows,
+                trained=rows,
+                numbers=1,
+                embeddings=(),
+                held=self._holds_out,
+            ).model()
 
     def _samples(
         self, target: Target, matrix: Array, y: Array, weights: Array | None, *, part: bool = False

@@ -18,6 +18,7 @@ from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
 from pellucid.engine.native.runtime.processors import default_threads
+from pellucid.estimators.tables.coded_texts import Column, as_objects, coded, is_coded
 
 NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY = "numeric", "boolean", "category", "datetime", "empty"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)
@@ -30,10 +31,10 @@ REPEATED = 10
 
 
 class Table(NamedTuple):
-    """Columns as arrays. `named`: the names are the user's; else they are x0, x1, ... in order."""
+    """Columns as arrays, or texts as codes. `named`: the names are the user's; else they are x0, x1, ... in order."""
 
     names: list[str]
-    columns: list[Array]
+    columns: list[Column]
     texts: list[bool]  # columns declared as categories or texts, whatever their values look like
     named: bool
     declared: list[bool]  # columns of the dtype of categories: their texts are not looked into
@@ -110,7 +111,7 @@ def _from_frame(frame: nw.DataFrame[Any], who: str) -> Table:
     return Table(names, columns, texts, named, declared)
 
 
-def _side_by_side(series: list[nw.Series[Any]]) -> list[Array]:
+def _side_by_side(series: list[nw.Series[Any]]) -> list[Column]:
     """Columns as arrays: of many rows on all processors, for most of it is copying."""
     if len(series[0]) < MANY:
         return list(map(_values, series))
@@ -127,7 +128,7 @@ def _refuse_equal_names(X: ArrayLike, who: str) -> None:
         )
 
 
-def _values(series: nw.Series[Any]) -> Array:
+def _values(series: nw.Series[Any]) -> Column:
     """As an array. Times are those on the wall, where hours mean what they say; a period is when it begins."""
     dtype = series.dtype
     if dtype == nw.String:
@@ -153,13 +154,13 @@ def _since_midnight(column: Array) -> Array:
     return np.array(moments, "datetime64[us]") - np.datetime64(day, "us")
 
 
-def _texts(series: nw.Series[Any]) -> Array:
-    """Texts of few kinds that are not Python's yet become one object for each kind."""
+def _texts(series: nw.Series[Any]) -> Column:
+    """Texts of few kinds that are not Python's yet become codes."""
     levels = [] if series.implementation.is_pandas_like() else series.unique().to_list()
     if not 0 < len(levels) <= len(series) // REPEATED:
         return np.asarray(series.to_numpy())
-    places = series.replace_strict(levels, range(len(levels)), return_dtype=nw.Int64)
-    return np.array(levels, object)[places.to_numpy()]
+    places = series.replace_strict(levels, range(len(levels)), return_dtype=nw.Int32)
+    return coded(levels, places.to_numpy())
 
 
 def is_missing(value: object) -> bool:
@@ -171,7 +172,7 @@ def is_missing(value: object) -> bool:
     return isinstance(value, float | np.floating | Decimal) and value != value
 
 
-def kind_of(name: str, column: Array, text: bool) -> str:
+def kind_of(name: str, column: Column, text: bool) -> str:
     """One of KINDS, but EMPTY. A column of Python objects is what all its values are; of mixed ones, categories."""
     if text or column.dtype.kind in "UST":
         return CATEGORY
@@ -235,8 +236,10 @@ def _number(name: str, row: int, value: object) -> float:
     )
 
 
-def tokens(name: str, column: Array) -> Array:
-    """Categories as texts, missing ones None; 3, 3.0 and "3" are the same category."""
+def tokens(name: str, column: Column) -> Column:
+    """Categories as texts, missing ones None; 3, 3.0 and "3" are the same category. Codes of texts stay codes."""
+    if is_coded(column):
+        return column
     if column.dtype.kind in "biuf":
         values, places = np.unique(column, return_inverse=True)
         return np.array([*map(_token, values), None], object)[:-1][places]
@@ -263,9 +266,9 @@ def tokens(name: str, column: Array) -> Array:
     return categories
 
 
-def are_texts(column: Array) -> bool:
+def are_texts(column: Column) -> bool:
     """Does a column hold nothing but texts and missing values? Told without a look at each by Python."""
-    return column.dtype.kind in "OU" and pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return is_coded(column) or (column.dtype.kind in "OU" and pd.api.types.infer_dtype(column, skipna=True) == "string")
 
 
 def _token(value: object) -> str | None:
@@ -284,9 +287,9 @@ def _token(value: object) -> str | None:
     return str(value)
 
 
-def truths(name: str, column: Array) -> Array:
+def truths(name: str, column: Column) -> Array:
     """Texts "True" and "False", missing ones None; 1 and 0 are taken for them."""
-    texts = tokens(name, column)
+    texts = as_objects(tokens(name, column))
     texts[texts == "1"], texts[texts == "0"] = "True", "False"
     return texts
 

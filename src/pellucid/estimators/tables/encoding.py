@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
+from pellucid.data.row_parts import by_parts
 from pellucid.data.types import Array
 from pellucid.estimators.tables import columns
+from pellucid.estimators.tables.coded_texts import category_codes
 from pellucid.estimators.tables.layout import Layout, moment
 from pellucid.estimators.tables.scaling import SCALERS, fit_scalers, scaled_by
 
@@ -23,9 +24,6 @@ UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_
 
 SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150, 1e150), "quantile": (1e-150, np.inf)}
 """How far columns may reach: squares of less or more are no usual float64."""
-
-FEW = 256
-"""Rows up to which a dictionary is quicker than an index made for many."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,11 @@ def learn_encoding(
         scaled=0,
         scaled_out=0,
     )
-    unscaled = encoding.unscaled(numbers, values)
+    unscaled = by_parts(
+        lambda some: encoding.unscaled(numbers[some], {name: column[some] for name, column in values.items()}),
+        len(numbers),
+        "F",
+    )
     part = unscaled if scaling in ("robust", "separate") else unscaled[:, : numbers.shape[1]]
     width = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else 0
     return replace(encoding, scaled=part.shape[1], scaled_out=width)
@@ -177,19 +179,6 @@ def _fitted(
         return None
     encoder.set_params(categories=[np.array(one, object) for one in categories])
     return encoder.fit(np.array([[one[0] for one in categories]], object))
-
-
-def category_codes(places: dict[str, int], texts: Array) -> Array:
-    """The place of each text; -1 for None and for texts that are none of them.   (n,) -> (n,)
-
-    >>> category_codes({"a": 0, "b": 1}, np.array(["b", None, "c", "a"], object)).tolist()
-    [1, -1, -1, 0]
-    """
-    if len(texts) <= FEW:
-        return np.fromiter((places.get(text, -1) for text in texts), np.int64, len(texts))
-    of_row, distinct = pd.factorize(np.asarray(texts, object))
-    codes = np.array([*(places.get(text, -1) for text in distinct), -1])  # of a missing one, -1, the last
-    return np.asarray(codes[of_row])
 
 
 def one_hot(places: dict[str, int], texts: Array) -> Array:

@@ -61,7 +61,9 @@ class HiddenDirections(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chance = (1.0 - np.sqrt(min(np.sum(varies) / rows, 1.0))) ** 2
         if chance == 0.0 or np.sum(varies) < 2:
             return self
-        z = (x[:, varies] - self.mean_[varies]) / deviation[varies]
+        z = x[:, varies]
+        z -= self.mean_[varies]
+        z /= deviation[varies]
         variances, axes = np.linalg.eigh(z.T @ z / rows)
         hidden = (variances > ROUNDING) & (variances < HIDDEN * chance)
         self.directions_ = np.zeros((columns, int(np.sum(hidden))))

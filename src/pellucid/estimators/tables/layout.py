@@ -10,6 +10,7 @@ import numpy as np
 
 from pellucid.data.types import Array
 from pellucid.errors import PellucidError
+from pellucid.estimators.tables.coded_texts import levels_of
 from pellucid.estimators.tables.columns import (
     BOOLEAN,
     CATEGORY,
@@ -126,7 +127,7 @@ def learn_layout(
     """
     known = counted or {}
     categories = {
-        name: ["False", "True"] if kind == BOOLEAN else known.get(name) or sorted(set(values[name].tolist()) - {None})
+        name: ["False", "True"] if kind == BOOLEAN else known.get(name) or sorted(levels_of(values[name]) - {None})
         for name, kind in kinds.items()
         if kind in (BOOLEAN, CATEGORY)
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import all_finite
 from pellucid.data.named_columns import without_column
 from pellucid.data.parts import Part
+from pellucid.data.row_parts import by_parts
 from pellucid.data.types import Array, ArrayLike
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.errors import ColumnWarning
 from pellucid.estimators.inputs import checked_weights, groups_column
 from pellucid.estimators.parameters import Parameters, check_parameters, parameter
@@ -38,10 +37,6 @@ from pellucid.markup import listed
 from pellucid.notices import notice
 
 MISSING = ("indicator", "median", "error")
-
-PART = 8200
-"""Rows that are transformed at a time: they fit into a core's cache, and are no power of two, by which columns would
-lie in the same few lines of it."""
 
 
 class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -209,7 +204,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         shown = values if some is None else {name: column[some] for name, column in values.items()}
         counts = weights if some is None or weights is None else weights[some]
         encoding = learn_encoding(layout, shown, self.scaling, marks=self.missing == "indicator", weights=counts)
-        matrix = self._as_dtype(encoding.rows(values), encoding) if some is None else self._rows(encoding, values)
+        matrix = self._rows(encoding, values)
         self._encoding = encoding
         self.n_features_in_ = len(table.names)
         self.__dict__.pop("feature_names_in_", None)
@@ -359,21 +354,13 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         return self._rows(self._encoding, values)
 
     def _rows(self, encoding: Encoding, values: dict[str, Array]) -> Array:
-        """Columns as rows; of many rows parts, side by side: temporary arrays stay small."""
-        count = len(next(iter(values.values())))
-        if count <= PART:
-            return self._as_dtype(encoding.rows(values), encoding)
+        """Columns as rows."""
 
-        rows = np.empty((count, len(encoding.names())), self.dtype)
+        def part(some: slice) -> Array:
+            rows = encoding.rows({name: column[some] for name, column in values.items()})
+            return self._as_dtype(rows, encoding, some.start)
 
-        def fill(start: int) -> None:
-            some = {name: column[start : start + PART] for name, column in values.items()}
-            rows[start : start + PART] = self._as_dtype(encoding.rows(some), encoding, start)
-
-        with ThreadPoolExecutor(default_threads()) as pool:
-            for _ in pool.map(fill, range(0, count, PART)):
-                pass  # raises what a part raised
-        return rows
+        return by_parts(part, len(next(iter(values.values()))))
 
     def plain_table(self, table: Table) -> tuple[Array, Array]:
         """The rows of a table whose columns are those of fit, ahead of their scales.

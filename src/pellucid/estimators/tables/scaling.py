@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.amounts import check_number
+from pellucid.data.row_parts import by_parts
 from pellucid.data.types import Array, ArrayLike, Floats
 from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.inputs import checked_weights
@@ -165,6 +166,11 @@ def scaled_by(scaler: TransformerMixin, x: Floats) -> Floats:
         return scaler.formula(x)
 
 
+def _scaled(scaler: TransformerMixin, X: Floats) -> Floats:
+    """The same of many rows; in the memory they lie column by column."""
+    return by_parts(lambda some: scaled_by(scaler, X[some]), len(X), "F")
+
+
 def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array | None = None) -> int:
     """Fit them one after the other; returns how many columns they make.   X: (n, columns)
 
@@ -172,7 +178,7 @@ def fit_scalers(scalers: list[TransformerMixin], X: Array, sample_weight: Array 
     """
     for number, scaler in enumerate(scalers):
         if number:
-            X = scaled_by(scalers[number - 1], X)
+            X = _scaled(scalers[number - 1], X)
         counting = isinstance(scaler, StandardScaler | SmoothRobustScaler)
         with np.errstate(invalid="ignore"):  # PCA's shares of no variance at all, where all columns are constant
             scaler.fit(X, **({"sample_weight": sample_weight} if counting else {}))

@@ -17,6 +17,7 @@ from pellucid.data.levels import Levels, joined_levels
 from pellucid.data.parts import Part
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning, ShapeError
+from pellucid.estimators.tables.coded_texts import levels_of
 from pellucid.estimators.tables.columns import Table, read_table, tokens
 from pellucid.notices import notice
 
@@ -82,7 +83,7 @@ def scale_rows(values: Mapping[str, Array], categories: Mapping[str, list[str]],
             if _is_missing(column[drawn[:1]]) and _is_missing(column[drawn]):
                 more.append(np.flatnonzero(column == column)[:1])
         elif len(categories.get(name, ())) < LEVELS:
-            levels = set(column[drawn].tolist())
+            levels = levels_of(column[drawn])
             absent_levels = [level for level in categories.get(name, ()) if level not in levels]
             more += [np.flatnonzero(column == level)[:1] for level in absent_levels]
             more += [] if None in levels else [np.flatnonzero(pd.isna(column))[:1]]

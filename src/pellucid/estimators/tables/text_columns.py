@@ -14,6 +14,7 @@ import pandas as pd
 
 from pellucid.data.types import Array
 from pellucid.errors import ColumnWarning
+from pellucid.estimators.tables.coded_texts import factorized
 from pellucid.estimators.tables.columns import NUMERIC, TIME, Table, are_texts, is_missing, numbers, times
 from pellucid.estimators.tables.date_texts import AS_WRITTEN, DAY_FIRST, MONTH_FIRST, ORDERS, dissect
 from pellucid.estimators.tables.number_texts import (
@@ -66,12 +67,12 @@ class Distinct(NamedTuple):
 def distinct_texts(column: Array) -> Distinct:
     """The different texts among the values of a column."""
     if are_texts(column):
-        of_row, distinct = pd.factorize(column.astype(object))
-        of_distinct, stripped = pd.factorize(np.array([*(text.strip() for text in distinct), None], object))
+        of_row, texts = factorized(column)
+        of_distinct, stripped = pd.factorize(np.array([*(text.strip() for text in texts), None], object))
         return Distinct(stripped.tolist(), of_distinct[of_row])  # -1, a missing one, is the last: None
-    texts = np.array([value.strip() if isinstance(value, str) else None for value in column.tolist()], object)
-    of_row, distinct = pd.factorize(texts)
-    return Distinct(distinct.tolist(), of_row)
+    stripped = np.array([value.strip() if isinstance(value, str) else None for value in column.tolist()], object)
+    of_row, texts = factorized(stripped)
+    return Distinct(texts, of_row)
 
 
 def read_texts(table: Table, uses: dict[str, TextUse]) -> Table:

@@ -74,7 +74,8 @@ const charts = {
     const marks = [];
     if (data.best !== null) {
       marks.push(Plot.ruleX([data.best], { stroke: "var(--quiet)", strokeDasharray: "4,3" }));
-      marks.push(Plot.text([data.best], { x: (d) => d, frameAnchor: "top", dy: -12, text: () => `best epoch ${data.best}`, fill: "var(--quiet)" }));
+      const inside = data.best > 0.85 * d3.max(data.losses, (line) => d3.max(line.x)) ? "end" : "middle";
+      marks.push(Plot.text([data.best], { x: (d) => d, frameAnchor: "top", textAnchor: inside, dy: -12, text: () => `best epoch ${data.best}`, fill: "var(--quiet)" }));
       marks.push(Plot.dot([[data.best, data.best_value]], { r: 4.5, fill: "var(--ink)" }));
     }
     if (data.kept !== null && data.kept !== data.best) {

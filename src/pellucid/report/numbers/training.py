@@ -10,6 +10,8 @@ from pellucid.markup import plural, short
 from pellucid.train import Callback, History, Run
 
 NOT_CURVES = ("epoch", "step", "lr", "objective", "penalty")
+SETTLED = 0.01
+"""Of the highest learning rate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class LearningCurves:
                     f"Afterwards the validation loss rose by {later[-1] / lowest - 1:.0%} while the training loss went "
                     "on falling: it grows too sure of itself, or learns rows by heart."
                 )
-            elif not later:
+            elif not later and not self._settled:
                 words.append("It was still getting better at the end: more epochs may help.")
         elif held is None:
             words.append("Training rows only: whether new rows would be predicted as well cannot be seen here.")
@@ -64,6 +66,11 @@ class LearningCurves:
         if self.ending:
             words.append(f"The run ended: {self.ending}.")
         return " ".join(words)
+
+    @property
+    def _settled(self) -> bool:
+        """Had the learning rate fallen to next to nothing? Then the best epoch is one of the last, as it should be."""
+        return self.rates is not None and self.rates.y[-1] < SETTLED * max(self.rates.y)
 
 
 def learning_curves(history: History, kept: int | None = None) -> LearningCurves | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid.markup import plural, short
+from pellucid.markup import number, plural, short
 from pellucid.report.elements import absent, chart, element, joined, paragraph, table
 from pellucid.report.numbers.data import Column, Data
 from pellucid.report.rows import Sample
@@ -46,7 +46,9 @@ def data_section(data: Data | None, held: Sample | None = None) -> Section:
 
 def _target_words(each: Column) -> str:
     if each.kind == "number":
-        return f"Mean {short(each.mean)}, deviation {short(each.std)}, from {short(each.low)} to {short(each.high)}."
+        return (
+            f"Mean {number(each.mean)}, deviation {number(each.std)}, from {number(each.low)} to {number(each.high)}."
+        )
     counts = each.bars.counts
     words = f"{plural(each.distinct, 'class') if each.distinct == 1 else f'{each.distinct} {each.kind}'}."
     if len(counts) > 1 and counts.max() > 4 * max(counts.min(), 1):
