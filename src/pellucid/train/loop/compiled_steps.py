@@ -29,7 +29,7 @@ from pellucid.train.loop.step import RESULTS, Snapshot, float64s
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
-AHEAD = 500_000
+AHEAD = 100_000
 """Row numbers that may be drawn at a time."""
 
 LARGE = 8 << 20
