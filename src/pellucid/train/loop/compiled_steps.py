@@ -7,7 +7,6 @@ last snapshot is taken up again and the steps up to that one are repeated (the s
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +22,13 @@ from pellucid.errors import PellucidError
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.train.loop.divergence import locate
-from pellucid.train.loop.row_orders import RowOrders
 from pellucid.train.loop.step import RESULTS, Snapshot, float64s
 
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
-AHEAD = 100_000
-"""Row numbers that may be drawn at a time."""
+AHEAD = 1_000_000
+"""Row numbers that may be drawn ahead of time."""
 
 LARGE = 8 << 20
 """Bytes of a step from which its parameters become the model's as they lie."""
@@ -120,7 +118,6 @@ class CompiledSteps(ABC):
     def feed(self, data: Rows, used: int | None = None) -> None:
         """The rows from which batches are gathered; so many of them are used, or all."""
         self.source, self.weights = data, data.weights
-        self.orders: RowOrders | None = None
         used = len(data) if used is None else used
         self.count = -(-used // self.rows)
         rest = used % self.rows
@@ -211,14 +208,10 @@ class CompiledSteps(ABC):
     def _run_ahead(self, run: Run) -> None:
         """As many whole epochs at once as there is time for until the next look at the keyboard."""
         count = self.count
-        end = (run.plan.epochs or 1) + 1
-        epochs = max(1, min(self.chunk // count, AHEAD // len(self.source), end - run.epoch))
+        epochs = max(1, min(self.chunk // count, AHEAD // len(self.source), (run.plan.epochs or 1) - run.epoch + 1))
         if count > self.chunk or epochs == 1:
             return
-        now = range(run.epoch, run.epoch + epochs)
-        following = range(now.stop, min(now.stop + epochs, end))
-        self.orders = self.orders or RowOrders(functools.partial(self._order, run))
-        orders = self.orders.take(now, following if self.threads == 1 else range(0))  # else no processor is free
+        orders = np.stack([self._order(run, run.epoch + e) for e in range(epochs)])
         words = self._words(run, 0, epochs * count, run.step, run.factor)
         with uninterrupted():
             self._keep_factor(run)
