@@ -42,7 +42,8 @@ class Share:
         rows, columns = c.shape
         first, last = share(rows, self.threads, self.thread)
         depth = a.shape[0 if turned_a else 1]
-        product = Product(last - first, columns, depth, turned_a, turned_b, a.shape[1], b.shape[1], a.itemsize)
+        steps = (array.shape[1] for array in (a, b, c))
+        product = Product(last - first, columns, depth, turned_a, turned_b, *steps, a.itemsize)
         left = a.ctypes.data + first * (1 if turned_a else depth) * a.itemsize
         places = (left, b.ctypes.data, c.ctypes.data + first * columns * c.itemsize)
         words = self._words(product, places)

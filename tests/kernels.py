@@ -8,4 +8,4 @@ from pellucid.engine.native.code.words import Words
 
 def plus(number: int) -> Kernel:
     """A kernel that gives the first word of its table and a number more."""
-    return builtin(f"plus {number}, for a test", lambda code: (Words("x").read(code).x + number).astype(INT32))
+    return builtin(f"plus {number}, for a test", Words("x"), lambda code, w: (w.x + number).astype(INT32))

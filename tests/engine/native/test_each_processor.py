@@ -81,10 +81,10 @@ def kernels() -> Iterator[Kernel]:
         name = np.dtype(dtype).name
         yield from (builtin_kernels.combine(kind, name) for kind in ("sum", "prod", "max", "min"))
         yield from (builtin_kernels.along(op, name) for op in ("argmax", "argmin", "cumsum"))
-        yield from (builtin_kernels.gather(name, scatter) for scatter in (False, True))
+        yield from (builtin_kernels.move(name, scatter) for scatter in (False, True))
         yield from (summaries.distribution(name, 16), summaries.column_moments(name), summaries.likeness(name))
     yield from (builtin_kernels.combine(kind, "bool") for kind in ("any", "all"))
-    yield from (builtin_kernels.move(size) for size in (1, 2, 4, 8))
+    yield from (builtin_kernels.move(f"int{bits}", scatter=False) for bits in (8, 16, 32, 64))
     yield from (builtin_kernels.check_range("int64"), builtin_kernels.ZERO, builtin_kernels.COPY, builtin_kernels.GEMM)
     yield from (run_loop.RUN, run_loop.BARRIER, run_loop.CHECK)
 

@@ -39,7 +39,7 @@ def compiled(dtype: str, name: str) -> Any:
 def described(m: int, n: int, k: int, turned: tuple[bool, bool], item: int, spare: int = 0) -> Product:
     """Sides stored as `turned` says, rows `spare` numbers longer than they are."""
     left, right = (m if turned[0] else k) + spare, (k if turned[1] else n) + spare
-    return Product(m, n, k, turned[0], turned[1], left, right, item)
+    return Product(m, n, k, turned[0], turned[1], left, right, n, item)
 
 
 def guarded(values: Any, step: int) -> tuple[Any, Any]:

@@ -52,4 +52,4 @@ def step_program(run: Run, threads: int | None) -> Program:
     sizes = {"n": min(run.plan.batch_size, len(run.plan.data))}
     graph = graph_of(run, run.plan.data)
     count = threads_for(graph, sizes, threads or default_threads())
-    return native.program_for(graph, roles(graph, checked=run.trainer.ours), sizes, count)
+    return native.step_program(graph, roles(graph, checked=run.trainer.ours), sizes, count)

@@ -17,8 +17,9 @@ import numpy as np
 
 from pellucid.engine.native.code import scalar_functions, whole_numbers
 from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, Lanes
-from pellucid.engine.native.code.vectormath import FLOAT32
-from pellucid.engine.native.code.vectormath import FLOAT64 as FLOAT64_FUNCTIONS
+from pellucid.engine.native.code.vectormath import FUNCTIONS
+from pellucid.engine.native.code.vectormath.exponentials import exp
+from pellucid.engine.native.code.vectormath.logarithms import log, log1p
 from pellucid.engine.native.code.vectormath.operations import bits, floats, select
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 Formula = Callable[..., Lanes]
 
-INFINITY, NAN = float("inf"), float("nan")
-FUNCTIONS = {np.dtype(np.float32): FLOAT32, FLOAT64: FLOAT64_FUNCTIONS}
+INFINITY = float("inf")
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,6 @@ class Expression:
     logic: Formula | None = None  # for booleans
     special: str = ""
     asks: bool = False
-
-
-def apply(name: str, x: Lanes) -> Lanes:
-    """An elementary function of vectormath."""
-    return FUNCTIONS[x.dtype][name](x)  # type: ignore[no-any-return]
-
-
-def _vector(name: str) -> Expression:
-    return Expression(lambda x: apply(name, x), costly=True)
 
 
 def _libm(symbol: str) -> Expression:
@@ -131,28 +122,28 @@ def _logaddexp(a: Lanes, b: Lanes) -> Lanes:
     larger = (a < b) | (b != b)
     top, low = larger.select(b, a), larger.select(a, b)
     same = (a == b) & (abs(a) == INFINITY)
-    return same.select(top, top + apply("log1p", apply("exp", low - top)))
+    return same.select(top, top + log1p(exp(low - top)))
 
 
 def _entropy(x: Lanes) -> Lanes:
-    inside = (x > 0).select(-x * apply("log", x), (x == 0).select(x * 0.0, -INFINITY))
+    inside = (x > 0).select(-x * log(x), (x == 0).select(x * 0.0, -INFINITY))
     return (x != x).select(x, inside)
 
 
 def _relative_entropy(x: Lanes, y: Lanes) -> Lanes:
     ratio = x / y
     safe = (ratio > 0) & (ratio < INFINITY)  # else it is out of range
-    near = apply("log1p", (x - y) / y)  # exactly 0 where x = y, which a ratio need not be
-    far = safe.select(apply("log", ratio), apply("log", x) - apply("log", y))
+    near = log1p((x - y) / y)  # exactly 0 where x = y, which a ratio need not be
+    far = safe.select(log(ratio), log(x) - log(y))
     logarithm = ((ratio > 0.5) & (ratio < 2)).select(near, far)
     inside = select((x == 0) & (y >= 0), 0.0, INFINITY)
     value = ((x > 0) & (y > 0)).select(x * logarithm, inside)
     return ((x != x) | (y != y)).select(x + y, value)
 
 
-def _times_log(name: str) -> Expression:
+def _times_log(logarithm: Formula) -> Expression:
     """0 where the factor is 0, unless the other is NaN."""
-    return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * apply(name, y)), costly=True)
+    return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * logarithm(y)), costly=True)
 
 
 def _or(a: Lanes, b: Lanes) -> Lanes:
@@ -231,12 +222,12 @@ ELEMENTWISE: dict[str, Expression] = {
     "arccosh": _libm("acosh"),
     "arctanh": _libm("atanh"),
     # our own, for whole vectors
-    **{name: _vector(name) for name in FLOAT32},
+    **{name: Expression(function, costly=True) for name, function in FUNCTIONS.items()},
     "logaddexp": Expression(_in_double(_logaddexp), costly=True),
     # SciPy's
-    "logit": Expression(lambda x: apply("log", x / (1 - x)), costly=True),
-    "xlogy": _times_log("log"),
-    "xlog1py": _times_log("log1p"),
+    "logit": Expression(lambda x: log(x / (1 - x)), costly=True),
+    "xlogy": _times_log(log),
+    "xlog1py": _times_log(log1p),
     "entr": Expression(_in_double(_entropy), costly=True),
     "rel_entr": Expression(_in_double(_relative_entropy), costly=True),
     **{name: _special(name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},

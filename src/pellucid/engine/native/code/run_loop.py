@@ -42,8 +42,7 @@ class Job(ctypes.Structure):
         return ctypes.addressof(self)
 
 
-def _run(code: Code) -> Lanes:
-    w = JOB_WORDS.read(code)
+def _run(code: Code, w: Reader) -> Lanes:
     status, reached = code.variable(INT32, 0), code.variable(INT64, w.last)
     mode = code.variable(INT64, 0)
     with code.when(w.float_mode != 0):  # numbers too small to be normal count as zero: momenta of dead units would
@@ -106,7 +105,7 @@ def _collect(code: Code, w: Reader, k: Lanes) -> None:
         results.store(k * w.result_count + s, code.anywhere(places.load(s), INT64).load(0))
 
 
-RUN = builtin("run", _run)
+RUN = builtin("run", JOB_WORDS, _run)
 
 BARRIER_WORDS = Words("counter threads")
 
@@ -114,10 +113,9 @@ PATIENCE = 100_000
 """Looks at the counter, some 100 microseconds: longer than threads with a processor each wait."""
 
 
-def _barrier(code: Code) -> None:
+def _barrier(code: Code, w: Reader) -> None:
     """The last to arrive opens it for all. The others look, and after a while nap between looks: a thread that sleeps
     is woken on a free processor, one that only yields stays beside the thread it waits for."""
-    w = BARRIER_WORDS.read(code)
     target = (code.atomic_add(w.counter, 1).quotient(w.threads) + 1) * w.threads
     turns = code.variable(INT64, 0)
     with code.repeat(lambda: code.atomic_load(w.counter) < target):
@@ -126,15 +124,14 @@ def _barrier(code: Code) -> None:
             code.by_name("usleep" if os.name == "posix" else "Sleep", INT32, code.constant(1, INT32))
 
 
-BARRIER = builtin("barrier", _barrier)
+BARRIER = builtin("barrier", BARRIER_WORDS, _barrier)
 
 CHECK_WORDS = Words("count")
 """Behind it the address of each number, and whether it is float64."""
 
 
-def _check(code: Code) -> Lanes:
+def _check(code: Code, w: Reader) -> Lanes:
     """1 if one of the numbers is not finite."""
-    w = CHECK_WORDS.read(code)
     status = code.variable(INT32, 0)
     with code.loop(0, w.count) as i:
         place, double = w.rest[2 * i], w.rest[2 * i + 1] != 0
@@ -148,4 +145,4 @@ def _check(code: Code) -> Lanes:
     return status.get()
 
 
-CHECK = builtin("check", _check)
+CHECK = builtin("check", CHECK_WORDS, _check)

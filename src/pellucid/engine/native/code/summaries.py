@@ -12,7 +12,7 @@ from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.places import Array
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.code.vectormath.operations import floats, select
-from pellucid.engine.native.code.words import BYTES, Words
+from pellucid.engine.native.code.words import BYTES, Reader, Words
 from pellucid.graph.primitives.statistics import REACH, SAME, STILL
 
 BLOCK = 1024
@@ -33,8 +33,7 @@ def distribution(dtype: str, bins: int) -> Kernel:
     Nothing is fused: of equal numbers the mean square less the squared mean is 0.
     """
 
-    def body(code: Code) -> None:
-        w = DISTRIBUTION_WORDS.read(code)
+    def body(code: Code, w: Reader) -> None:
         source, target = code.array(w.source, dtype), code.array(w.target, FLOAT64)
         with code.exactly(fused=False):
             count = w.count.astype(FLOAT64)
@@ -54,7 +53,7 @@ def distribution(dtype: str, bins: int) -> Kernel:
                 lower, upper = select(spread, lower, lower - 0.5), select(spread, upper, lower + 0.5)
                 _histogram(code, source, target, w.count, bins, lower, bins / (upper - lower))
 
-    return builtin(f"distribution {dtype} {bins}", body)
+    return builtin(f"distribution {dtype} {bins}", DISTRIBUTION_WORDS, body)
 
 
 def _sums(code: Code, source: Array, count: Lanes) -> tuple[Lanes, Lanes, Lanes]:
@@ -137,8 +136,7 @@ MOMENT_WORDS = Words("rows columns source target")
 def column_moments(dtype: str) -> Kernel:
     """Mean, deviation, smallest and largest of each column, in float64."""
 
-    def body(code: Code) -> None:
-        w = MOMENT_WORDS.read(code)
+    def body(code: Code, w: Reader) -> None:
         source, lanes, masked = code.array(w.source, dtype), code.processor.lanes(8), code.processor.masked
         # four rows of the target, which do not overlap
         sums, squares, low, high = (code.array(w.target + w.columns * (BYTES * row), FLOAT64) for row in range(4))
@@ -173,7 +171,7 @@ def column_moments(dtype: str) -> Kernel:
                 code.span(0, w.columns, lanes, add, masked)
             code.span(0, w.columns, lanes, finish, masked)
 
-    return builtin(f"column_moments {dtype}", body)
+    return builtin(f"column_moments {dtype}", MOMENT_WORDS, body)
 
 
 LIKENESS_WORDS = Words("columns source target")
@@ -183,8 +181,7 @@ LIKENESS_WORDS = Words("columns source target")
 def likeness(dtype: str) -> Kernel:
     """(trace)^2 / sum of squares, and for each column the first that it is a copy of."""
 
-    def body(code: Code) -> None:
-        w = LIKENESS_WORDS.read(code)
+    def body(code: Code, w: Reader) -> None:
         source, target = code.array(w.source, dtype), code.array(w.target, FLOAT64)
         columns = w.columns
         trace, largest = code.variable(FLOAT64, 0.0), code.variable(FLOAT64, 0.0)
@@ -204,7 +201,7 @@ def likeness(dtype: str) -> Kernel:
                 first = _first_copy(code, source, target, j, columns, least)
                 target.store(j + 1, first.astype(FLOAT64))
 
-    return builtin(f"likeness {dtype}", body)
+    return builtin(f"likeness {dtype}", LIKENESS_WORDS, body)
 
 
 def _first_copy(code: Code, source: Array, target: Array, j: Lanes, columns: Lanes, least: Lanes) -> Lanes:

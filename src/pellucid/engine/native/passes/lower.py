@@ -138,12 +138,10 @@ def _same(build: Builder, node: Node, args: list[Value]) -> Value:
     return args[0]
 
 
-def _astype(build: Builder, node: Node, args: list[Value]) -> Value:
-    return build.elementwise("astype", args, np.dtype(node.dtype), node.shape)
-
-
-def _broadcast(build: Builder, node: Node, args: list[Value]) -> Value:
-    return build.elementwise("broadcast_to", args, np.dtype(node.dtype), node.shape)
+def _elementwise(build: Builder, node: Node, args: list[Value]) -> Value:
+    """Whatever the settings: how a tie of maximum and minimum shares its derivative is no matter here."""
+    assert node.op is not None
+    return build.elementwise(node.op.name, args, np.dtype(node.dtype), node.shape)
 
 
 def _full_like(build: Builder, node: Node, args: list[Value]) -> Value:
@@ -281,10 +279,9 @@ def _random_normal(build: Builder, node: Node, args: list[Value]) -> Value:
     return build.elementwise("multiply", (radius, build.elementwise("cos", (angle,), dtype)), dtype)
 
 
-def _extremum(build: Builder, node: Node, args: list[Value]) -> Value:
-    """maximum and minimum: how a tie shares its derivative is no matter here."""
-    assert node.op is not None
-    return build.elementwise(node.op.name, args, np.dtype(node.dtype), node.shape)
+def _to_the_end(x: Value, axis: int) -> tuple[int, ...]:
+    """The axes, this one last."""
+    return (*(i for i in range(len(x.shape)) if i != axis), axis)
 
 
 def _arg(build: Builder, node: Node, args: list[Value]) -> Value:
@@ -293,8 +290,7 @@ def _arg(build: Builder, node: Node, args: list[Value]) -> Value:
     (x,), axis = args, node.settings["axis"]
     if axis is None:
         x, axis = build.view(x, (product(x.shape),)), 0
-    order = (*(i for i in range(len(x.shape)) if i != axis), axis)
-    last = transposed(build, x, order)
+    last = transposed(build, x, _to_the_end(x, axis))
     made = build.new(node.op.name, (last,), (*last.shape[:-1], 1), np.int64)
     return build.view(made, node.shape)
 
@@ -302,7 +298,7 @@ def _arg(build: Builder, node: Node, args: list[Value]) -> Value:
 def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
     (x,), axis = args, node.settings["axis"]
     x = build.elementwise("astype", (x,), np.dtype(node.dtype))
-    order = (*(i for i in range(len(x.shape)) if i != axis), axis)
+    order = _to_the_end(x, axis)
     made = build.new("cumsum", (transposed(build, x, order),), tuple(x.shape[i] for i in order), x.dtype)
     return transposed(build, made, tuple(np.argsort(order).tolist()))
 
@@ -336,8 +332,6 @@ def _move(build: Builder, node: Node, args: list[Value]) -> Value:
 RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "mean": _mean,
     "stop_gradient": _same,
-    "astype": _astype,
-    "broadcast_to": _broadcast,
     "full_like": _full_like,
     "reshape": _reshape,
     "transpose": _transpose,
@@ -347,11 +341,10 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "random_uniform": _random_uniform,
     "random_bernoulli": _random_bernoulli,
     "random_normal": _random_normal,
-    "maximum": _extremum,
-    "minimum": _extremum,
     "argmax": _arg,
     "argmin": _arg,
     "cumsum": _cumsum,
+    **dict.fromkeys(("astype", "broadcast_to", "maximum", "minimum"), _elementwise),
     **dict.fromkeys(("distribution", "column_moments", "likeness"), _looked_at),
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }

@@ -12,6 +12,11 @@ from pellucid.engine.native.passes.values import Value
 ALIGN = 64
 
 
+def up(size: int) -> int:
+    """Bytes of whole lines of the cache, at least one."""
+    return -(-max(size, 1) // ALIGN) * ALIGN
+
+
 @dataclass(frozen=True)
 class Place:
     """Bytes of the arena; a private array has a copy for each thread."""
@@ -79,7 +84,7 @@ def plan(
     order = sorted(sizes_of, key=lambda n: (-sizes_of[n], life[n][0]))  # large ones first
     for number in order:
         copies = threads if number in private else 1
-        size = -(-max(sizes_of[number], 1) // ALIGN) * ALIGN
+        size = up(sizes_of[number])
         total = size * copies
         begin, end = life[number]
         taken = sorted(

@@ -21,7 +21,7 @@ def with_products(lowered: Lowered, instructions: list[Instruction]) -> list[Ins
     for call in reversed(instructions):  # of two products in one loop the last: nothing waits for the other
         if not isinstance(call, Call) or call.value.op != "matmul" or call.value.number in outputs:
             continue
-        if not call.value.settings.get("shift"):  # rows of its own thread
+        if not call.value.settings.get("shift") and "columns" not in call.value.settings:  # rows of its own thread
             (reader, *others) = readers[call.value.number]
             if not others and isinstance(reader, Loop) and _takes_tiles(reader, call.value):
                 reader.product, reader.cut = call, 1

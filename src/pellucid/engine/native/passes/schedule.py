@@ -244,7 +244,9 @@ def _reads(step: Step) -> list[tuple[Value, Any]]:
         return out if step.product is None else [*_reads(step.product), *out]
     assert isinstance(step, Call)
     if step.value.op == "matmul" and "shift" in step.value.settings:
-        return [(x, step.value.args[0].shape[-1]) for x in step.args]  # each thread's own rows of the batch
+        return [(x, step.value.args[0].shape[-1]) for x in step.args]  # each thread's own part of the depth
+    if "columns" in step.value.settings:
+        return [(step.args[0], "all"), (step.args[1], step.value.shape[1])]
     if step.value.op == "matmul":
         rows = extent(step.value) if step.value.shape[0] != 1 else None
         left = step.value.args[0]
@@ -264,6 +266,8 @@ def _written_along(step: Step, x: Value) -> Any:
     assert isinstance(step, Call)
     if step.value.settings.get("shift"):
         return "for others"
+    if "columns" in step.value.settings:
+        return "columns"
     split = step.value.op == "in_range" or (step.value.op == "matmul" and step.value.shape[0] != 1)
     return extent(x) if split else "one thread"
 

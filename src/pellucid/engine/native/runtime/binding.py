@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, 
 from pellucid.engine.native.code.special import special
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
-from pellucid.engine.native.passes.memory import plan
+from pellucid.engine.native.passes.memory import ALIGN, plan, up
 from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
 from pellucid.engine.native.passes.values import Value, evaluate, size_of
 from pellucid.engine.native.runtime import blas, cache
-from pellucid.engine.native.runtime.arrays import as_read
+from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.moves import work_of
 from pellucid.engine.native.runtime.program import Program
 from pellucid.graph.core.dims import product, resolve
@@ -32,71 +33,55 @@ PRIVATE = 64
 """Between the copies of a number that each thread has for itself."""
 
 
-class Arena:
-    """Aligned memory that lives as long as something refers to it."""
-
-    def __init__(self, size: int) -> None:
-        self.memory = np.zeros(size + 64, np.uint8)
-        self.address = -(-self.memory.ctypes.data // 64) * 64
-
-    def array(self, offset: int, shape: tuple[int, ...], dtype: Any) -> Any:
-        start = self.address - self.memory.ctypes.data + offset
-        count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        return self.memory[start : start + count].view(dtype).reshape(shape)
-
-
 class Memory:
-    """Where every kept array of a program lies, for sizes up to a largest one."""
+    """Where every kept array of a program lies, for sizes up to a largest one, and the counter of its barriers."""
 
     def __init__(self, program: Program, largest: Mapping[str, int], outside: set[int]) -> None:
-        self.program = program
+        self.program, threads = program, range(program.threads)
+        loops = [step for step in program.steps if isinstance(step, Loop)]
         made = {x.number: x for step in program.steps for x in step.writes}
+        bytes_of = {number: size_of(x.shape, largest) * x.dtype.itemsize for number, x in made.items()}
         several = program.private if program.threads > 1 else set()  # thread 0 may use an array from outside
         wanted = {
-            number: size_of(x.shape, largest) * x.dtype.itemsize
-            for number, x in made.items()
+            number: size
+            for number, size in bytes_of.items()
             if number not in program.overwrites and (number not in outside or number in several)
         }
-        scratch: list[tuple[Loop, int, int]] = []
-        for step in program.steps:
-            if isinstance(step, Loop):
-                columns = _columns(step, largest)
-                scratch += [(step, i, s.bytes(columns)) for i, s in enumerate(program.kernels[step].plan.scratch)]
-        partial = {x.number for s in program.steps if isinstance(s, Loop) for x in in_parts(s)}
-        parts: dict[int, int] = {}
-        if program.threads > 1:  # the parts themselves, beside the sums
-            for number in partial:
-                parts[number] = size_of(made[number].shape, largest) * made[number].dtype.itemsize
-        extended = _alias_lifetimes(program)
         outputs = {place_of(x, program.overwrites).number for x in program.lowered.outputs}
-        places, size = plan(extended, wanted, program.private, program.threads, outputs)
-        at = size
-        self.offsets: dict[tuple[int, int], int] = {}
-        for number, place in places.items():
-            for thread in range(program.threads):
-                self.offsets[number, thread] = place.offset + (place.size * thread if place.copies > 1 else 0)
-        self.parts: dict[tuple[int, int], int] = {}
-        for number, bytes_ in parts.items():
-            room = -(-max(bytes_, 1) // 64) * 64
-            for thread in range(program.threads):
-                self.parts[number, thread] = at
-                at += room
-        self.scratch: dict[tuple[Loop, int, int], int] = {}
-        for loop, i, bytes_ in scratch:
-            for thread in range(program.threads):
-                self.scratch[loop, i, thread] = at
-                at += -(-max(bytes_, 1) // 64) * 64
+        places, self.size = plan(in_places(program), wanted, program.private, program.threads, outputs)
+        self.offsets = {
+            (number, thread): place.offset + (place.size * thread if place.copies > 1 else 0)
+            for number, place in places.items()
+            for thread in threads
+        }
+        partial = {x.number for loop in loops for x in in_parts(loop)} if program.threads > 1 else set()
+        self.parts = {(number, thread): self._more(bytes_of[number]) for number in partial for thread in threads}
+        self.scratch = {
+            (loop, i, thread): self._more(scratch.bytes(_columns(loop, largest)))
+            for loop in loops
+            for i, scratch in enumerate(program.kernels[loop].plan.scratch)
+            for thread in threads
+        }
         self.room = _room(program, largest)
-        self.work: list[tuple[int, int]] = []  # of each thread: where panels and copies of products go
-        for _ in range(program.threads):
-            self.work.append((at, at + -(-self.room.panel // 64) * 64))
-            at += sum(-(-size // 64) * 64 for size in self.room)
-        self.arena = Arena(at)
-        self.size = at
+        self.work = [tuple(map(self._more, self.room)) for _ in threads]  # where products put panels and copies
+        self.counter_at = self._more(ALIGN)
+        self.arena = aligned((self.size,), np.uint8)
+        self.start = int(self.arena.ctypes.data)
         constants = [x for x in program.lowered.values if x.op == "constant"]
         self.constants = {x.number: as_read(x.settings["array"], x.dtype) for x in constants}
         self.outside: dict[int, int] = {}  # addresses of arrays from outside
         self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
+
+    def _more(self, size: int) -> int:
+        """Where so many bytes lie behind all others."""
+        at = self.size
+        self.size += up(size) if size else 0
+        return at
+
+    @property
+    def counter(self) -> int:
+        """The address of the word at which threads meet."""
+        return self.start + self.counter_at
 
     def address(self, x: Value, thread: int) -> int:
         x = place_of(x, self.program.overwrites)
@@ -104,29 +89,30 @@ class Memory:
             return self.outside[x.number] + (thread * PRIVATE if x.number in self.own else 0)
         if x.op == "constant":
             return int(self.constants[x.number].ctypes.data)
-        return self.arena.address + self.offsets[x.number, thread]
+        return self.start + self.offsets[x.number, thread]
 
     def workspace(self, thread: int) -> tuple[int, int, Room]:
         """Where a thread's products put panels and copies, and how much room there is."""
         panel, copies = self.work[thread]
-        return self.arena.address + panel, self.arena.address + copies, self.room
+        return self.start + panel, self.start + copies, self.room
 
     def part(self, x: Value, thread: int) -> int:
         """Where a thread puts its part of a reduction."""
         if self.program.threads == 1:
             return self.address(x, thread)
-        return self.arena.address + self.parts[x.number, thread]
+        return self.start + self.parts[x.number, thread]
 
 
-def _alias_lifetimes(program: Program) -> list[Any]:
+def in_places(program: Program) -> list[Any]:
     """The steps with every array replaced by the one in whose place it lies."""
 
-    class Used:
-        def __init__(self, step: Step) -> None:
-            self.reads = [place_of(x, program.overwrites) for x in step.reads]
-            self.writes = [place_of(x, program.overwrites) for x in step.writes]
+    def placed(values: list[Value]) -> list[Value]:
+        return [place_of(x, program.overwrites) for x in values]
 
-    return [step if isinstance(step, Barrier) else Used(step) for step in program.steps]
+    return [
+        step if isinstance(step, Barrier) else SimpleNamespace(reads=placed(step.reads), writes=placed(step.writes))
+        for step in program.steps
+    ]
 
 
 def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
@@ -135,11 +121,12 @@ def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
 
 @dataclass(frozen=True)
 class ProductShare:
-    """What a thread does of a product, or of many: rows of each, or some of them as a whole."""
+    """What a thread does of a product, or of many: a part of each, or some of them as a whole."""
 
     product: Product
-    row: int
-    depth: int  # where its part of the depth begins
+    row: int  # where its part of the rows, of the columns and of the depth begins
+    column: int
+    depth: int
     begin: int
     end: int
 
@@ -155,20 +142,25 @@ def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: in
     out, (left, right) = step.value, step.value.args
     *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
     depth = int(resolve(left.shape[-1], sizes))
-    shift = out.settings.get("shift")
+    shift, all_columns = out.settings.get("shift"), columns
     first, last = share(rows, threads, (thread - (shift or 0)) % threads)
     begin, end = 0, int(np.prod(lead, dtype=np.int64)) if lead else 1
+    column = 0
     if is_single(out):  # each thread has its own
         first, last = 0, rows
     elif lead:
         unit = end // max(lead[0], 1)
         begin, end = (unit * s for s in share(lead[0], threads, thread))
         first, last = 0, rows
+    elif "columns" in out.settings:
+        first, last = 0, rows
+        column, next_column = share(columns, threads, thread)
+        columns = next_column - column
     turned = flipped(left), flipped(right)
-    steps = (rows if turned[0] else depth), (depth if turned[1] else columns)
+    steps = (rows if turned[0] else depth), (depth if turned[1] else all_columns), all_columns
     lowest, highest = (0, depth) if shift is None else share(depth, threads, thread)
     part = Product(last - first, columns, highest - lowest, *turned, *steps, out.dtype.itemsize)
-    return ProductShare(part, first, lowest, begin, end)
+    return ProductShare(part, first, column, lowest, begin, end)
 
 
 def _room(program: Program, sizes: Mapping[str, int]) -> Room:
@@ -223,11 +215,10 @@ class ThreadTable:
 class Binding:
     """The tables of a program for one assignment of sizes."""
 
-    def __init__(self, program: Program, memory: Memory, sizes: Mapping[str, int], barrier: int) -> None:
+    def __init__(self, program: Program, memory: Memory, sizes: Mapping[str, int]) -> None:
         self.program, self.memory, self.sizes = program, memory, sizes
         self.tables = []
         self.entries = []
-        self.barrier = barrier
         tables = [ThreadTable() for _ in range(program.threads)]
         for thread, table in enumerate(tables):
             for step in program.steps:
@@ -254,8 +245,7 @@ class Binding:
         parts = set(in_parts(loop))
         arrays = [self.memory.address(x, thread) for x in loop.leaves]
         arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
-        here = self.memory.arena.address
-        scratch = [here + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
+        scratch = [self.memory.start + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
         numbers = [evaluate(x, self.sizes) for x in plan.numbers]
         functions = [special(name) for name in plan.functions]
         words = plan.words(self._range(loop, thread), arrays, scratch, numbers, functions)
@@ -280,7 +270,7 @@ class Binding:
         return first * unit, last * unit, columns
 
     def _barrier(self, step: Barrier, thread: int, table: ThreadTable) -> None:
-        table.add(BARRIER, BARRIER_WORDS(counter=self.barrier, threads=self.program.threads))
+        table.add(BARRIER, BARRIER_WORDS(counter=self.memory.counter, threads=self.program.threads))
 
     def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
         numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.values]
@@ -332,8 +322,9 @@ class Binding:
         product, item = part.product, part.product.item
         across, along = (1, product.left_step) if product.left_turned else (product.left_step, 1)
         a += (part.row * across + part.depth * along) * item
-        b += part.depth * (1 if product.right_turned else product.right_step) * item
-        return a, b, c + part.row * product.columns * item
+        down, right = (1, product.right_step) if product.right_turned else (product.right_step, 1)
+        b += (part.depth * down + part.column * right) * item
+        return a, b, c + (part.row * product.result_step + part.column) * item
 
     def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
         part = product_share(step, self.sizes, thread, self.program.threads)

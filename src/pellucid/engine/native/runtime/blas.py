@@ -47,7 +47,7 @@ def gemm_words(
         max(product.right_step, 1),
         max(product.left_step, 1),
         0,
-        max(product.columns, 1),
+        max(product.result_step, 1),
     ]
     a, b, c = places
     function = used.sgemm if product.item == 4 else used.dgemm

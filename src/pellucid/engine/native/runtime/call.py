@@ -15,7 +15,7 @@ from pellucid.engine.native.passes.values import LEAVES, Value, evaluate
 from pellucid.engine.native.runtime.arrays import as_read
 from pellucid.engine.native.runtime.binding import Binding, Memory
 from pellucid.engine.native.runtime.processors import default_threads
-from pellucid.engine.native.runtime.program import Program, build
+from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import check_status, execute, job
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
@@ -39,8 +39,7 @@ class Bound:
         outside = [*lowered.inputs, *self.made]
         self.memory = Memory(program, sizes, {x.number for x in outside})
         self.memory.outside = {x.number: FIRST + i * STEP for i, x in enumerate(outside)}
-        self.counter = np.zeros(16, np.int64)
-        self.binding = Binding(program, self.memory, sizes, int(self.counter.ctypes.data))
+        self.binding = Binding(program, self.memory, sizes)
         self.jobs = [job(self.binding, t) for t in range(program.threads)]
         self.patches = [self._patches(words, len(outside)) for words in self.binding.tables]
         self.shapes = [tuple(int(resolve(s, sizes)) for s in x.shape) for x in self.made]
@@ -83,19 +82,13 @@ class Function:
     def __init__(self, graph: Graph, threads: int | None = None) -> None:
         self.graph = graph
         self.threads = threads
-        self.programs: list[Program] = []
         self.bound: dict[tuple[tuple[str, int], ...], Bound] = {}
         self.lock = threading.Lock()
         self.refused: CannotCompile | None = None  # why it cannot be compiled
 
     def program(self, sizes: Mapping[str, int]) -> Program:
         """The program for these sizes."""
-        threads = threads_for(self.graph, sizes, self.threads or default_threads())
-        for program in self.programs:
-            if program.is_for(sizes, threads):
-                return program
-        self.programs.append(build(self.graph, sizes, threads))
-        return self.programs[-1]
+        return program_for(self.graph, sizes, threads_for(self.graph, sizes, self.threads or default_threads()))
 
     def __call__(self, *args: Any) -> Any:
         leaves, sizes = self.graph.read_inputs(args)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid.engine.native.loops.loop_code import LoopKernel, kernel_of
-from pellucid.engine.native.passes.batch_products import Choice, divide
+from pellucid.engine.native.passes.divided_products import Choice, divide
 from pellucid.engine.native.passes.fuse import fuse
 from pellucid.engine.native.passes.instructions import Instruction, Loop, base
 from pellucid.engine.native.passes.lower import Lowered, lower
@@ -37,7 +37,7 @@ class Program:
     overwrites: dict[int, Value]  # value -> the array in whose place it is written
     updates: dict[int, int]  # output -> input, where it is written in place
     private: set[int]  # arrays of which each thread has its own
-    batch_products: list[Choice]
+    choices: list[Choice]  # how products are divided
 
     def suits(self, sizes: Mapping[str, int]) -> bool:
         """Does it hold for these sizes?"""
@@ -45,9 +45,7 @@ class Program:
 
     def is_for(self, sizes: Mapping[str, int], threads: int) -> bool:
         """Is it what would be built for these sizes?"""
-        return (
-            threads == self.threads and self.suits(sizes) and all(c.holds(sizes, threads) for c in self.batch_products)
-        )
+        return threads == self.threads and self.suits(sizes) and all(c.holds(sizes, threads) for c in self.choices)
 
     def __str__(self) -> str:
         from pellucid.engine.native.runtime.show import listing
@@ -72,6 +70,24 @@ class Program:
         return explanation(self, sizes)
 
 
+def program_for(
+    graph: Graph,
+    sizes: Mapping[str, int],
+    threads: int,
+    updates: Mapping[int, int] | None = None,
+    check: Sequence[int] = (),
+    checked: bool = False,
+) -> Program:
+    """What `build` makes: kept with the graph, one for all sizes that give the same answers."""
+    roles = updates or {}, tuple(check), checked
+    programs: list[tuple[Any, Program]] = graph.kept.setdefault(Program, [])
+    for used, program in programs:
+        if used == roles and program.is_for(sizes, threads):
+            return program
+    programs.append((roles, build(graph, sizes, threads, updates, check, checked)))
+    return programs[-1][1]
+
+
 def build(
     graph: Graph,
     sizes: Mapping[str, int],
@@ -83,7 +99,7 @@ def build(
     """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
     cache.target_processor()  # where nothing can be compiled, nothing is planned
     lowered = lower(graph, sizes, checked)
-    batch_products = divide(lowered, sizes, threads)
+    choices = divide(lowered, sizes, threads, [lowered.inputs[i] for i in (updates or {}).values()])
     instructions = fuse(lowered)
     alone = threads == 1  # waits for nobody, and runs a loop of its own somewhat faster
     if not alone and blas.library() is None:
@@ -103,7 +119,7 @@ def build(
     private = {x.number for x in lowered.values if is_single(x)}
     if threads > 1:
         private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
-    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private, batch_products)
+    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private, choices)
 
 
 def _in_place(

@@ -16,7 +16,7 @@ from pellucid.engine.native.runtime import blas
 from pellucid.engine.native.runtime.announcement import silent
 from pellucid.engine.native.runtime.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.runtime.binding import Binding, Memory, share
-from pellucid.engine.native.runtime.program import Program, build
+from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.row_blocks import BLOCK, Lane
 from pellucid.engine.native.runtime.run import check_status, execute, job, runner
 from pellucid.engine.native.runtime.work import flops, threads_for
@@ -38,7 +38,6 @@ class Placed:
     memory: Memory
     X: Any
     Y: Any
-    counter: Any
 
 
 @dataclass
@@ -114,8 +113,8 @@ class Session:
     @silent()
     def _lane(self) -> Lane:
         sizes = {"n": BLOCK}
-        placed = self._place(self._program(sizes, 1), BLOCK)
-        return Lane(Binding(placed.program, placed.memory, sizes, int(placed.counter.ctypes.data)), placed.X, placed.Y)
+        placed = self._place(program_for(self.graph, sizes, 1), BLOCK)
+        return Lane(Binding(placed.program, placed.memory, sizes), placed.X, placed.Y)
 
     def refresh(self, fixed: Sequence[Any]) -> None:
         """Bring the copies up to date."""
@@ -134,7 +133,7 @@ class Session:
         """Tables for a number of rows; those of the last few are kept."""
         sizes = {"n": rows}
         placed = self._placed(sizes)
-        binding = Binding(placed.program, placed.memory, sizes, int(placed.counter.ctypes.data))
+        binding = Binding(placed.program, placed.memory, sizes)
         jobs = [job(binding, t) for t in range(placed.program.threads)]
         alone = len(jobs) == 1 and (blas.library() is None or flops(self.graph, sizes) < ALONE)
         if len(self.bound) > 8:
@@ -142,21 +141,12 @@ class Session:
         self.bound[rows] = Bound(jobs, jobs[0].address, placed.X[:rows], placed.Y[:rows], alone, binding)
         return self.bound[rows]
 
-    def _program(self, sizes: dict[str, int], threads: int) -> Program:
-        """One is kept for each graph, number of threads and answers of the sizes."""
-        programs: list[Program] = self.graph.kept.setdefault(Session, [])
-        for program in programs:
-            if program.is_for(sizes, threads):
-                return program
-        programs.append(build(self.graph, sizes, threads))
-        return programs[-1]
-
     def _placed(self, sizes: dict[str, int]) -> Placed:
         threads = threads_for(self.graph, sizes, self.available)
         for known in self.placed:
             if known.program.threads == threads and known.program.suits(sizes):
                 return known
-        self.placed.append(self._place(self._program(sizes, threads), self.most))
+        self.placed.append(self._place(program_for(self.graph, sizes, threads), self.most))
         return self.placed[-1]
 
     def _place(self, program: Program, most: int) -> Placed:
@@ -169,4 +159,4 @@ class Session:
         memory = Memory(program, largest, {x.number for x in (*inputs, base(output))})
         memory.outside = {x.number: a for x, a in zip(inputs[:-1], self.addresses, strict=True)}
         memory.outside |= {inputs[-1].number: X.ctypes.data, base(output).number: Y.ctypes.data}
-        return Placed(program, memory, X, Y, np.zeros(32, np.int64))
+        return Placed(program, memory, X, Y)

@@ -156,8 +156,11 @@ def _call_line(step: Call, names: Names) -> str:
     x = step.value
     if x.op == "matmul":
         left, right = (f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args)
-        rows = {0: ", rows of each thread", None: ""}.get(x.settings.get("shift"), ", rows of each thread for another")
-        return f"{names(x)} = {left} @ {right}{rows}   -> {_type(x)}"
+        part = {0: ", a part of each thread", None: ""}.get(
+            x.settings.get("shift"), ", a part of each thread for another"
+        )
+        part = ", columns of each thread" if "columns" in x.settings else part
+        return f"{names(x)} = {left} @ {right}{part}   -> {_type(x)}"
     return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)})   -> {_type(x)}"
 
 

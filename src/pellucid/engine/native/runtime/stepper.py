@@ -25,7 +25,7 @@ from pellucid.engine.native.passes.values import Value, evaluate
 from pellucid.engine.native.runtime import cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory, share
-from pellucid.engine.native.runtime.program import Program, build
+from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import check_status, execute, runner
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
@@ -49,14 +49,9 @@ class Roles:
     checked: bool = False  # are the labels known to be in range?
 
 
-def program_for(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: int) -> Program:
-    """The program of a step; one is kept for each graph, roles, number of threads and answers of the sizes."""
-    programs: list[tuple[Roles, Program]] = graph.kept.setdefault(Program, [])
-    for used, program in programs:
-        if used == roles and program.is_for(sizes, threads):
-            return program
-    programs.append((roles, build(graph, sizes, threads, roles.updates, roles.check, roles.checked)))
-    return programs[-1][1]
+def step_program(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: int) -> Program:
+    """The program of a step."""
+    return program_for(graph, sizes, threads, roles.updates, roles.check, roles.checked)
 
 
 _idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()
@@ -103,7 +98,7 @@ class Stepper:
 
     def __init__(self, graph: Graph, roles: Roles, rows: int, threads: int) -> None:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
-        self.program = program_for(graph, roles, {"n": rows}, threads)
+        self.program = step_program(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
         self.pid, self.ticket = os.getpid(), -1
         self.data: list[Any] = []
@@ -121,7 +116,6 @@ class Stepper:
         self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
         self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
         self.memory.own = {inputs[i].number for i in self.numbers}
-        self.counter = np.zeros(32, np.int64)
         self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
         self._entries(rows)
         runner()  # everything is compiled before the first step
@@ -242,7 +236,7 @@ class Stepper:
             old = [n for n in self.bindings if n != self.rows]  # the jobs point to the tables of whole batches
             if len(old) > 4:
                 self.bindings.pop(old[0])
-            binding = Binding(program, self.memory, sizes, int(self.counter.ctypes.data))
+            binding = Binding(program, self.memory, sizes)
             self.bindings[rows] = (binding, [self._with_copies(binding, t) for t in range(self.threads)])
         return self.bindings[rows][1]
 
@@ -270,14 +264,14 @@ class Stepper:
                 more.append((copy, words[-1].ctypes.data))
         more = aside + more
         if self.threads > 1:
-            words.append(np.array(BARRIER_WORDS(counter=self.counter.ctypes.data, threads=self.threads)))
+            words.append(np.array(BARRIER_WORDS(counter=self.memory.counter, threads=self.threads)))
             more.append((barrier, words[-1].ctypes.data))
         binding.tables += words  # they live as long as the binding
         return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])
 
     def _address(self, result: Value) -> int:
         """Where thread 0 finds a result. One that the sizes alone decide lies nowhere: zeros in its place."""
-        return int(self.counter.ctypes.data) if base(result).known else self.memory.address(result, 0)
+        return self.memory.counter if base(result).known else self.memory.address(result, 0)
 
     def _as_floats(self, results: Any, count: int, rest: int) -> Any:
         """The results' 64-bit words as float64; the last of `count` batches has `rest` rows, if not 0."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -355,6 +356,12 @@ class Code:
         return before.astype(INT64)
 
 
+def internal(text: Text, name: str, processor: Processor, names: str) -> tuple[Code, Any]:
+    """A function beside the main one of a module, and its arguments, whole numbers, by name."""
+    code = Code(text, name, processor, (INT64,) * len(names.split()), internal=True)
+    return code, SimpleNamespace(**dict(zip(names.split(), code.arguments, strict=True)))
+
+
 MARK = "\0"
 """Around the number of an array, where the facts about its accesses will stand."""
 
@@ -364,4 +371,17 @@ def _part(x: Lanes, lanes: range) -> str:
     return f"shufflevector {x.type} {x.text}, {x.type} poison, <{len(lanes)} x i32> <{mask}>"
 
 
-__all__ = ["BOOL", "EXACT", "FLOAT64", "FREE", "INT32", "INT64", "Array", "Code", "Lanes", "Text", "Variable"]
+__all__ = [
+    "BOOL",
+    "EXACT",
+    "FLOAT64",
+    "FREE",
+    "INT32",
+    "INT64",
+    "Array",
+    "Code",
+    "Lanes",
+    "Text",
+    "Variable",
+    "internal",
+]

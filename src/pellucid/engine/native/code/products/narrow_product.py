@@ -9,73 +9,62 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.code import Code, Lanes, Text, internal
 from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.packing import exchanged
 from pellucid.engine.native.code.products.tile import plus_product
 
-NARROW = ("a", "a_row", "b", "b_row", "c", "rows", "depth")
+NARROW = "a a_row b b_row c rows depth"
 """The arguments: rows of the left side, columns of the right side each in one piece, and the result in one piece."""
 
 
 def write_narrow(text: Text, name: str, processor: Processor, dtype: Any, columns: int) -> None:
     """c[i, j] = the sum over k of a[i, k] b[j, k]"""
-    code = Code(text, name, processor, (INT64,) * len(NARROW), internal=True)
-    words = dict(zip(NARROW, code.arguments, strict=True))
+    code, w = internal(text, name, processor, NARROW)
     lanes = processor.lanes(np.dtype(dtype).itemsize)
     together = max(lanes // columns, 1)  # rows
-    a, b, c = (code.array(words[side], dtype) for side in ("a", "b", "c"))
-    lines = [b.after(words["b_row"] * j) for j in range(columns)]
-    with code.exactly(), code.loop(0, words["rows"], together) as row:
-        last = words["rows"] - 1
+    a, b, c = (code.array(side, dtype) for side in (w.a, w.b, w.c))
+    lines = [b.after(w.b_row * j) for j in range(columns)]
+    with code.exactly(), code.loop(0, w.rows, together) as row:
+        last = w.rows - 1
         places = [(row + r < last).select(row + r, last) for r in range(together)]
-        starts = [a.after(place * words["a_row"]) for place in places]
+        starts = [a.after(place * w.a_row) for place in places]
         sums = [[code.variable(dtype, 0.0, lanes) for _ in lines] for _ in starts]
 
-        def add(k: Lanes, mask: Lanes | None) -> None:
+        def add(k: Lanes, _: int, mask: Lanes | None) -> None:
             factors = [line.load(k, lanes, mask) for line in lines]
             for start, totals in zip(starts, sums, strict=True):
                 number = start.load(k, lanes, mask)
                 for total, factor in zip(totals, factors, strict=True):
                     total.set(plus_product(code, number, factor, total.get()))
 
-        whole = words["depth"] & -lanes
-        with code.loop(0, whole, lanes) as k:
-            add(k, None)
-        with code.when(whole < words["depth"]):
-            rest = words["depth"] - whole
-            add(whole, code.positions(lanes, INT32) < rest.astype(INT32))
+        code.span(0, w.depth, lanes, add, masked=True)
         totals = [total.get() for line in sums for total in line]
         for first in range(0, len(totals), lanes):  # more than one vector of results: more columns than lanes
             part = totals[first : first + lanes]
-            left = (words["rows"] - row) * columns - first
-            mask = code.positions(lanes, INT32) < (left < len(part)).select(left, len(part)).astype(INT32)
+            left = (w.rows - row) * columns - first
+            mask = code.mask((left < len(part)).select(left, len(part)), lanes)
             c.store(row * columns + first, added_up(code, part), mask)
     code.finish(0)
 
 
-APART = ("source", "target", "target_row", "rows")
+APART = "source target target_row rows"
 
 
 def write_apart(text: Text, name: str, processor: Processor, dtype: Any, columns: int) -> None:
     """target[j, i] = source[i, j], the source in one piece. Rows of the target have room for whole vectors."""
-    code = Code(text, name, processor, (INT64,) * len(APART), internal=True)
-    words = dict(zip(APART, code.arguments, strict=True))
+    code, w = internal(text, name, processor, APART)
     lanes = processor.lanes(np.dtype(dtype).itemsize)
-    source, target = (code.array(words[side], dtype) for side in ("source", "target"))
+    source, target = code.array(w.source, dtype), code.array(w.target, dtype)
 
     def part(i: Lanes, mask: Lanes | None) -> None:
         numbers = source.load(i * columns, lanes * columns, mask)
         for j in range(columns):
-            row = code.chosen(numbers, numbers, range(j, lanes * columns, columns))
-            target.store(words["target_row"] * j + i, row)
+            target.store(w.target_row * j + i, code.chosen(numbers, numbers, range(j, lanes * columns, columns)))
 
-    whole = words["rows"] & -lanes
-    with code.loop(0, whole, lanes) as i:
-        part(i, None)
-    with code.when(whole < words["rows"]):
-        rest = (words["rows"] - whole) * columns
-        part(whole, code.positions(lanes * columns, INT32) < rest.astype(INT32))
+    whole = code.vectors(0, w.rows, lanes, lambda i, _, mask: part(i, mask))
+    with code.when(whole < w.rows):
+        part(whole, code.mask((w.rows - whole) * columns, lanes * columns))
     code.finish(0)
 
 

@@ -10,7 +10,7 @@ from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Tex
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.narrow_product import write_apart, write_narrow
-from pellucid.engine.native.code.products.packing import write_copy, write_turn, write_turn_exactly
+from pellucid.engine.native.code.products.packing import write_copy, write_turn
 from pellucid.engine.native.code.products.product_words import (
     COPY_LEFT,
     COPY_RIGHT,
@@ -38,8 +38,8 @@ def write(dtype: str, name: str, target: Processor) -> str:
     for number, panel in enumerate(panels):
         write_panel(text, f"{name}.panel.{number}", target, dtype, panel)
     write_copy(text, f"{name}.copy", target, dtype)
-    write_turn(text, f"{name}.turn", target, dtype)
-    write_turn_exactly(text, f"{name}.turn_exactly", target, dtype)
+    write_turn(text, f"{name}.turn", target, dtype, exactly=False)
+    write_turn(text, f"{name}.turn_exactly", target, dtype, exactly=True)
     for columns in range(1, most_narrow(panels[0].lanes[0]) + 1):
         write_narrow(text, f"{name}.narrow.{columns}", target, dtype, columns)
         if columns > 1:
@@ -119,21 +119,9 @@ class _Driver:
                 sides = a, w.a_row, w.a_step, b, b_row, c, w.c_row
                 self.panel(width, *sides, w.rows, length, width, go_on, *finish, w.first_row, j, written)
             with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
-                one, group, count = code.constant(1), code.constant(GROUP), self.least(GROUP, w.rows - i)
-                place = c + i * w.c_row * self.item
-                sides = self.group(i), one, group, b, b_row, place, w.c_row
-                self.panel(
-                    width,
-                    *sides,
-                    count,
-                    length,
-                    width,
-                    go_on,
-                    *finish,
-                    w.first_row + i,
-                    j,
-                    written + i * w.c_row * self.item,
-                )
+                down, count = i * w.c_row * self.item, self.least(GROUP, w.rows - i)
+                sides = self.group(i), code.constant(1), code.constant(GROUP), b, b_row, c + down, w.c_row
+                self.panel(width, *sides, count, length, width, go_on, *finish, w.first_row + i, j, written + down)
             column.set(j + width)
 
     def wide_as(self, rest: Lanes) -> Lanes:

@@ -54,6 +54,7 @@ class Product:
     right_turned: bool
     left_step: int
     right_step: int
+    result_step: int
     item: int
 
 
@@ -95,7 +96,7 @@ def words_for(
     panel, copies, room = work
     way = way_of(product, target, room)
     sides = _Side(left, product.left_step, product.left_turned), _Side(right, product.right_step, product.right_turned)
-    rows, columns, step = product.rows, product.columns, product.columns
+    rows, columns, step = product.rows, product.columns, product.result_step
     stored, turned = (result, step), (0, 0)
     if way.swapped:
         sides = sides[1].turned(), sides[0].turned()
@@ -146,6 +147,7 @@ def way_of(product: Product, target: Processor, room: Room | None) -> Way:
     lanes = target.lanes(product.item)
     narrow = product.columns <= most_narrow(lanes) and product.depth >= (lanes if product.columns <= 4 else 4 * lanes)
     in_one_piece = product.right_turned or product.right_step == product.columns
+    in_one_piece = in_one_piece and product.result_step == product.columns
     if narrow and in_one_piece and not product.left_turned:
         turns = TURN_RIGHT if not product.right_turned and product.columns > 1 else 0
         return Way(NARROW | turns, False, _up(product.depth, lanes))
@@ -163,7 +165,7 @@ def way_of(product: Product, target: Processor, room: Room | None) -> Way:
 
 def _ways(product: Product, swap: bool, copies: bool) -> int:
     turned = not product.left_turned if swap else product.right_turned
-    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap and product.columns > 1 else 0)
+    ways = (TURN_RIGHT if turned else 0) | (TURN_RESULT if swap and product.result_step > 1 else 0)
     if copies and not swap:
         across = product.item * product.depth
         if product.left_turned and across * product.left_step >= LARGE and product.columns >= 128:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text, internal
 from pellucid.engine.native.code.llvm.places import Array
 from pellucid.engine.native.code.llvm.processor import Processor
 
@@ -54,10 +54,7 @@ def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
     return [Panel(kind, 8 if kind == narrow else 6, masked=kind is not kinds[0]) for kind in kinds]
 
 
-ARGUMENTS = (
-    *("a", "a_row", "a_step", "b", "b_row", "c", "c_row", "rows", "depth", "columns", "go_on"),
-    *("finish", "table", "row", "column", "written"),
-)
+ARGUMENTS = "a a_row a_step b b_row c c_row rows depth columns go_on finish table row column written"
 """The arguments of a panel: the left side with its steps from row to row and along the depth, the right side and the
 target with their steps from row to row, sizes, and whether the target already holds the sums so far. Where the
 processor has no masks, rows of the right side have room for whole vectors.
@@ -78,76 +75,64 @@ tile has such."""
 
 def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: Panel) -> None:
     """All rows of the left side times a panel of the right one."""
-    code = Code(text, name, processor, (INT64,) * len(ARGUMENTS), internal=True)
-    words = dict(zip(ARGUMENTS, code.arguments, strict=True))
-    mask = None
-    if panel.masked:
-        last = words["columns"] - panel.starts[-1]
-        mask = code.positions(panel.lanes[-1], INT32) < last.astype(INT32)
-    arrays = [code.array(words[side], dtype) for side in ("a", "b", "c")]
+    code, w = internal(text, name, processor, ARGUMENTS)
+    mask = code.mask(w.columns - panel.starts[-1], panel.lanes[-1]) if panel.masked else None
+    arrays = [code.array(side, dtype) for side in (w.a, w.b, w.c)]
     tile = code.address_of(code.stack_array(panel.rows * panel.width, dtype))
     with code.exactly():
-        whole = words["rows"] - words["rows"].rest(panel.rows)
+        whole = w.rows - w.rows.rest(panel.rows)
         with code.loop(0, whole, panel.rows) as row:
-            _tile(code, words, arrays, dtype, panel.rows, panel, row, mask, tile)
-        rest, done = words["rows"] - whole, code.variable(INT64, whole)
+            _tile(code, w, arrays, panel.rows, panel, row, mask, tile)
+        rest, done = w.rows - whole, code.variable(INT64, whole)
         for rows in (4, 2, 1):  # the binary digits of what is left
             with code.when((rest & rows) != 0):
-                _tile(code, words, arrays, dtype, rows, panel, done.get(), mask, tile)
+                _tile(code, w, arrays, rows, panel, done.get(), mask, tile)
                 done.set(done.get() + rows)
     code.finish(0)
 
 
 def _tile(
-    code: Code,
-    words: dict[str, Lanes],
-    arrays: Sequence[Array],
-    dtype: Any,
-    rows: int,
-    panel: Panel,
-    row: Lanes,
-    mask: Lanes | None,
-    tile: Lanes,
+    code: Code, w: Any, arrays: Sequence[Array], rows: int, panel: Panel, row: Lanes, mask: Lanes | None, tile: Lanes
 ) -> None:
     left, right, target = arrays
+    dtype = target.dtype
     vectors = list(zip(panel.starts, panel.lanes, strict=True))
     masks = [None] * (len(vectors) - 1) + [mask]
     readable = masks if code.processor.masked else [None] * len(vectors)
     sums = [[code.variable(dtype, 0.0, lanes) for _, lanes in vectors] for _ in range(rows)]
-    with code.when(words["go_on"] != 0):
+    with code.when(w.go_on != 0):
         for r in range(rows):
-            line = target.after((row + r) * words["c_row"])
+            line = target.after((row + r) * w.c_row)
             for total, (start, lanes), which in zip(sums[r], vectors, masks, strict=True):
                 total.set(line.load(start, lanes, which))
-    starts = [left.after((row + r) * words["a_row"]) for r in range(rows)]
-    written = code.anywhere(words["written"], dtype).after(row * words["c_row"])
-    with code.loop(0, words["depth"]) as k:
-        _ask(code, written, words["c_row"], k, rows, len(vectors))
-        line, step = right.after(k * words["b_row"]), k * words["a_step"]
+    starts = [left.after((row + r) * w.a_row) for r in range(rows)]
+    written = code.anywhere(w.written, dtype).after(row * w.c_row)
+    with code.loop(0, w.depth) as k:
+        _ask(written, w.c_row, k, rows, len(vectors))
+        line, step = right.after(k * w.b_row), k * w.a_step
         factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
         for r in range(rows):
             number = starts[r].load(step)
             same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
             for total, factor in zip(sums[r], factors, strict=True):
                 total.set(plus_product(code, same[factor.lanes], factor, total.get()))
-    finished, item = words["finish"] != 0, np.dtype(dtype).itemsize
-    place = finished.select(tile, words["c"] + row * words["c_row"] * item)
-    step = finished.select(panel.width, words["c_row"])
-    stored = code.anywhere(place, dtype)
+    finished = w.finish != 0
+    stored = code.anywhere(finished.select(tile, w.c + row * w.c_row * dtype.itemsize), dtype)
+    step = finished.select(panel.width, w.c_row)
     for r in range(rows):
         line = stored.after(step * r)
         for total, start, which in zip(sums[r], panel.starts, masks, strict=True):
             line.store(start, total.get(), which)
     with code.when(finished):
-        part = words["row"] + row, words["column"], code.constant(rows), words["columns"]
-        code.by_address(words["finish"], INT32, words["table"], code.constant(TILE), *part, tile, step)
+        part = w.row + row, w.column, code.constant(rows), w.columns
+        code.by_address(w.finish, INT32, w.table, code.constant(TILE), *part, tile, step)
 
 
 LINE = 64
 """Bytes that processors exchange at a time."""
 
 
-def _ask(code: Code, written: Array, step: Lanes, k: Lanes, rows: int, vectors: int) -> None:
+def _ask(written: Array, step: Lanes, k: Lanes, rows: int, vectors: int) -> None:
     """For one line of a tile at each turn: many at once would keep the processor from reading."""
     bits = (vectors - 1).bit_length()
     most = (rows << bits) - 1

@@ -1,8 +1,8 @@
 """Elementary functions that a compiled loop computes for a whole vector at a time.
 
 The functions of the C library take one number. These are polynomials without branches, written once as formulas that
-either compute (arrays of NumPy: the reference in tests) or write instructions into the loop around them. FLOAT32 and
-FLOAT64 have them by the primitive's name.
+either compute (arrays of NumPy: the reference in tests) or write instructions into the loop around them. FUNCTIONS has
+them by the primitive's name, for float32 and float64.
 
 Largest error, in units of the last place, from the exact result (for float32: from the exact result rounded), over all
 numbers, subnormal results included, with and without fused multiply-add:
@@ -21,45 +21,19 @@ kept. log_expit(x) = log(1 / (1 + exp(-x))), which is -softplus(-x).
 """
 
 from collections.abc import Callable
-from types import ModuleType
 
-from pellucid.engine.native.code.vectormath import (
-    float32,
-    float32_logs,
-    float32_wide,
-    float64,
-    float64_angles,
-    float64_gauss,
-    float64_logs,
-)
+from pellucid.engine.native.code.vectormath import angles, exponentials, gauss, logarithms
 from pellucid.engine.native.code.vectormath.operations import Number
 
+FUNCTIONS: dict[str, Callable[[Number], Number]] = {
+    name: getattr(module, name)
+    for module, names in (
+        (exponentials, "exp exp2 expm1 tanh sinh cosh expit"),
+        (logarithms, "log log2 log10 log1p log_expit cbrt"),
+        (angles, "sin cos tan arctan"),
+        (gauss, "erf erfc ndtr"),
+    )
+    for name in names.split()
+}
 
-def _table(ending: str, names: dict[ModuleType, str]) -> dict[str, Callable[[Number], Number]]:
-    """Primitive -> function: "tanh" -> tanh32, and "exp2" -> exp2_32, for a name that ends in a digit."""
-    return {
-        name: getattr(module, f"{name}{'_' if name[-1].isdigit() else ''}{ending}")
-        for module, listed in names.items()
-        for name in listed.split()
-    }
-
-
-FLOAT32 = _table(
-    "32",
-    {
-        float32: "exp exp2 expm1 tanh sinh cosh expit arctan erf",
-        float32_logs: "log log2 log10 log1p log_expit",
-        float32_wide: "sin cos tan erfc ndtr cbrt",
-    },
-)
-FLOAT64 = _table(
-    "64",
-    {
-        float64: "exp exp2 expm1 tanh sinh cosh expit",
-        float64_logs: "log log2 log10 log1p log_expit cbrt",
-        float64_angles: "sin cos tan arctan",
-        float64_gauss: "erf erfc ndtr",
-    },
-)
-
-__all__ = ["FLOAT32", "FLOAT64"]
+__all__ = ["FUNCTIONS"]

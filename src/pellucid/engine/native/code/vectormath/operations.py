@@ -4,8 +4,7 @@ given numbers of compiled code. Arithmetic, comparisons and bits (`+`, `<`, `&`,
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,6 @@ Number = Any
 _SIGNED = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 _UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 _FLOATS = {4: np.dtype(np.float32), 8: np.dtype(np.float64)}
-
-
-def elementary(f: Callable[[Number], Number]) -> Callable[[Number], Number]:
-    """A function whose arithmetic stands as it is written, whatever the loop around it allows."""
-
-    @functools.wraps(f)
-    def exact(x: Number) -> Number:
-        if not isinstance(x, Lanes):
-            return f(x)
-        with x.code.exactly():
-            return f(x)
-
-    return exact
 
 
 def select(condition: Number, yes: Number, no: Number) -> Number:
