@@ -129,6 +129,10 @@ class OnDask(BaseEstimator):  # type: ignore[misc]
         rows, target = dask.compute(X, y)
         return float(self.to_local().score(rows, target))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is stored: without the client, which belongs to this process."""
+        return super().__getstate__() | {"client": None}  # type: ignore[no-any-return]
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
