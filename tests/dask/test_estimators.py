@@ -140,6 +140,7 @@ def test_parameters():
     again = clone(model).set_params(alpha=0.5)
     assert again.get_params()["hidden_layer_sizes"] == (3,)
     assert again.estimator.alpha == 0.5
+    assert repr(again) == "MLPClassifier(alpha=0.5, hidden_layer_sizes=(3,), random_state=1)"
     assert {"client", "quality"} <= set(TabularMLPRegressor().get_params())
     with pytest.raises(NotFittedError, match="call fit"):
         model.to_local()
@@ -156,7 +157,7 @@ def test_a_worker_in_this_process_and_what_it_warns_of():
     rows = da.from_array(X, chunks=(80, 4))
     with (
         distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as here,
-        pytest.warns(ConvergenceWarning, match="max_iter=1"),
+        pytest.warns(ConvergenceWarning, match="Maximum iterations"),
     ):
         model = MLPRegressor(client=here, hidden_layer_sizes=(3,), max_iter=1).fit(rows, rows[:, 0])
     assert model.to_local().n_iter_ == 1
