@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
+import signal
+import sys
 import tempfile
+import threading
+import time
+from concurrent.futures import CancelledError
 from dataclasses import replace
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -13,7 +20,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 pytest.importorskip("jax")
 distributed = pytest.importorskip("distributed")
@@ -24,7 +31,7 @@ from dask import delayed  # noqa: E402
 from pellucid import BaggedMLPRegressor, Model, nn, train  # noqa: E402
 from pellucid import MLPRegressor as LocalMLPRegressor  # noqa: E402
 from pellucid.dask import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor  # noqa: E402
-from pellucid.dask.partitions import kept_by_workers  # noqa: E402
+from pellucid.dask.partitions import kept_by_workers, lazily  # noqa: E402
 from pellucid.dask.shared_table import HeldElsewhere, PartitionSource, shared_table  # noqa: E402
 from pellucid.dask.training import WorkerError  # noqa: E402
 from pellucid.data.sharing import Segment, Sharing  # noqa: E402
@@ -96,6 +103,17 @@ def test_arrays(client):
     assert_allclose(model.to_local().predict(X), alone.predict(X), rtol=1e-7)
 
 
+def test_partitions_without_rows_are_answered():
+    """For frames of numbers, whatever their index, and for arrays."""
+    local = LocalMLPRegressor(hidden_layer_sizes=(3,), max_iter=1, random_state=0).fit(X, X[:, 0])
+    frame = pd.DataFrame(X, index=pd.date_range("2024-01-01", periods=len(X)))
+    answers = lazily(partitioned(frame, [70, 0, 90]), local, "predict").compute(scheduler="synchronous")
+    assert_array_equal(answers, local.predict(X))
+    assert_array_equal(answers.index, frame.index)
+    blocks = da.concatenate([da.from_array(X[:70]), da.zeros((0, 4)), da.from_array(X[70:])])
+    assert_array_equal(lazily(blocks, local, "predict").compute(scheduler="synchronous"), local.predict(X))
+
+
 def test_a_failure_is_told_by_the_worker_that_has_it(client):
     """Not by those that end because of it."""
     broken = X.copy()
@@ -122,9 +140,77 @@ def test_parameters():
     again = clone(model).set_params(alpha=0.5)
     assert again.get_params()["hidden_layer_sizes"] == (3,)
     assert again.estimator.alpha == 0.5
+    assert repr(again) == "MLPClassifier(alpha=0.5, hidden_layer_sizes=(3,), random_state=1)"
     assert {"client", "quality"} <= set(TabularMLPRegressor().get_params())
     with pytest.raises(NotFittedError, match="call fit"):
         model.to_local()
+
+
+def test_a_stored_estimator_has_no_client(client):
+    stored = pickle.loads(pickle.dumps(MLPRegressor(client=client, alpha=0.5)))
+    assert stored.client is None
+    assert stored.estimator.alpha == 0.5
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_worker_in_this_process_and_what_it_warns_of():
+    rows = da.from_array(X, chunks=(80, 4))
+    with (
+        distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as here,
+        pytest.warns(ConvergenceWarning, match="Maximum iterations"),
+    ):
+        model = MLPRegressor(client=here, hidden_layer_sizes=(3,), max_iter=1).fit(rows, rows[:, 0])
+    assert model.to_local().n_iter_ == 1
+
+
+def children_of(pid: int) -> list[int]:
+    """Of all threads of a process."""
+    return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
+
+
+def eventually(condition, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found as Linux has them")
+def test_a_fit_that_is_given_up_and_a_worker_that_is_killed():
+    """No process of a training is left behind, and nobody waits for a worker that is gone."""
+    rows = da.from_array(X, chunks=(80, 4))
+    errors: list[BaseException] = []
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        (pid,) = client.run(os.getpid).values()
+
+        def fit() -> None:
+            endless = {"hidden_layer_sizes": (3,), "max_iter": 10**9, "n_iter_no_change": 10**9}
+            try:
+                MLPRegressor(client=client, **endless).fit(rows, rows[:, 0])
+            except BaseException as error:
+                errors.append(error)
+
+        def process_of_a_fit() -> tuple[threading.Thread, int]:
+            thread = threading.Thread(target=fit)
+            thread.start()
+            eventually(lambda: children_of(pid))
+            return thread, children_of(pid)[0]
+
+        thread, process = process_of_a_fit()
+        client.cancel([distributed.Future(key, client) for key in client.futures if key.startswith("work-")])
+        eventually(lambda: not Path(f"/proc/{process}").exists())
+        thread.join(30)
+        assert isinstance(errors.pop(), CancelledError)
+
+        thread, process = process_of_a_fit()
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: not Path(f"/proc/{process}").exists())
+        thread.join(30)
+        assert isinstance(errors[0], WorkerError)
+        assert "is gone, and its rows with it" in str(errors[0])
 
 
 def test_what_does_not_fit(client):

@@ -72,6 +72,26 @@ def parts_of_arrays() -> dict[str, Any]:
     return {"arrays": curves(history, "loss", "val_loss", "val_accuracy")}
 
 
+class Halved(train.Callback):
+    """Half of each gradient, seen in every process."""
+
+    def on_gradients(self, run: train.Run, gradients: Any) -> Any:
+        return {name: 0.5 * gradient for name, gradient in gradients.items()}
+
+
+def changed_gradients() -> dict[str, Any]:
+    """By a rule that is not indifferent to their size; judged by something that processes do not agree on."""
+    X, y, _ = arrays()
+    rows = share(N)
+    own = train.Metric("own", lambda y, p: float(share(2).start), of="scores", mode="max")
+    net = nn.mlp((6,), 3)
+    model = Model(net, "cross_entropy", optim.SGD(0.1), [own], dtype=np.float64, engine=ENGINE)
+    settings = {"epochs": 3, "batch_size": 16, "devices": DEVICES, "verbose": False}
+    stops = train.EarlyStopping(1, monitor="val_own")
+    history = model.fit(X[rows], y[rows], validation=(X[:9], y[:9]), callbacks=[Halved(), stops], **settings)
+    return {"halved": curves(history, "loss", "val_own")}
+
+
 def time_is_over() -> dict[str, Any]:
     """The clock of process 0 decides: that of the others is set back."""
     X, y, _ = arrays()
@@ -133,7 +153,14 @@ def of_tables(folder: Path) -> dict[str, Any]:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    trained = parts_of_arrays() | time_is_over() | plain(folder) | all_rows_everywhere() | of_tables(folder)
+    trained = (
+        parts_of_arrays()
+        | changed_gradients()
+        | time_is_over()
+        | plain(folder)
+        | all_rows_everywhere()
+        | of_tables(folder)
+    )
     return trained | parted(folder)
 
 

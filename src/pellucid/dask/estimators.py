@@ -129,6 +129,13 @@ class OnDask(BaseEstimator):  # type: ignore[misc]
         rows, target = dask.compute(X, y)
         return float(self.to_local().score(rows, target))
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return str(self.estimator.__repr__(N_CHAR_MAX))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is stored: without the client, which belongs to this process."""
+        return super().__getstate__() | {"client": None}  # type: ignore[no-any-return]
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 

@@ -57,7 +57,7 @@ def lazily(X: Any, model: Any, method: str) -> Any:
 
     if hasattr(X, "divisions"):
         example = answered(X._meta_nonempty, model, method)  # noqa: SLF001  (Dask's own way to an example)
-        return X.map_partitions(answered, dask.delayed(model), method, meta=example.iloc[:0])
+        return X.map_partitions(answered, dask.delayed(model), method, example[:0], meta=example[:0])
     if not hasattr(X, "chunks"):
         raise TypeError(f"expected a Dask frame or array, got {type(X).__name__}: to_local() takes it")
     import dask.array as da
@@ -67,18 +67,23 @@ def lazily(X: Any, model: Any, method: str) -> Any:
     example = answered(np.zeros((1, X.shape[1]), X.dtype), model, method)
     blocks = [
         da.from_delayed(
-            dask.delayed(answered)(part, sent, method), shape=(count, *example.shape[1:]), dtype=example.dtype
+            dask.delayed(answered)(part, sent, method, example[:0]),
+            shape=(count, *example.shape[1:]),
+            dtype=example.dtype,
         )
         for part, count in zip(parts_of(X), rows, strict=True)
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def answered(rows: Any, model: Any, method: str) -> Any:
-    """The answer for a partition; of a frame with its index."""
+def answered(rows: Any, model: Any, method: str, without_rows: Any = None) -> Any:
+    """The answer for a partition; of a frame with its index.
+
+    without_rows: the answer for a partition that is empty
+    """
     framed = hasattr(rows, "iloc")
-    if framed and not len(rows):
-        return answered(rows.reindex(range(1)), model, method).iloc[:0]
+    if not len(rows):
+        return without_rows.set_axis(rows.index, axis=0) if framed else without_rows
     answer = getattr(model, method)(rows)
     if not framed:
         return answer

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ from pellucid.dask.partitions import Partition
 from pellucid.distributed.processes import free_address
 from pellucid.engine.jax.lost import LOST
 from pellucid.errors import PellucidError
+from pellucid.notices import notice
+
+PERIOD = 0.5
+"""Seconds between two looks at whether all are still there."""
 
 
 class WorkerError(PellucidError, RuntimeError):
@@ -26,11 +31,10 @@ class WorkerError(PellucidError, RuntimeError):
 
 def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any:
     """The fitted estimator; the workers that hold partitions train it together."""
-    from distributed import wait
+    from distributed.comm import get_address_host
 
     workers = sorted({partition.worker for partition in partitions})
-    host = workers[0].rpartition("//")[2].rpartition(":")[0]
-    (address,) = client.run(free_address, host, workers=workers[:1]).values()
+    (address,) = client.run(free_address, get_address_host(workers[0]), workers=workers[:1]).values()
     futures = [
         client.submit(
             work,
@@ -47,22 +51,63 @@ def trained(client: Any, estimator: Any, partitions: Sequence[Partition]) -> Any
         for index, worker in enumerate(workers)
     ]
     try:
-        wait(futures)
-        failures = [future.exception() for future in futures if future.status == "error"]
-        if failures:  # those that ended because another one did tell less
-            raise min(failures, key=lambda failure: LOST in str(failure))
-        return futures[0].result()
+        wait_for(client, futures, workers)
+        fitted, told = futures[0].result()
     finally:
-        client.cancel(futures)
+        client.cancel(futures)  # also when the user has had enough: see `work`
+    for text, kind in told:
+        notice(text, kind)
+    return fitted
+
+
+def wait_for(client: Any, futures: Sequence[Any], workers: Sequence[str]) -> None:
+    """Until all have ended; an error as soon as one of them has failed, or its worker is gone."""
+    from distributed import wait
+
+    while True:
+        with suppress(TimeoutError):
+            wait(futures, timeout=PERIOD)
+        failures = [future.exception() for future in futures if future.status == "error"]
+        ended = all(future.done() for future in futures)
+        if failures:  # those that ended because another one did tell less, and come first
+            failure = min(failures, key=lambda failure: LOST in str(failure))
+            if ended or LOST not in str(failure):
+                raise failure
+        elif ended:
+            return
+        gone = set(workers) - set(client.nthreads())
+        if gone:
+            raise WorkerError(
+                f"the worker {', '.join(sorted(gone))} is gone, and its rows with it: see its log for why (killed? out "
+                "of memory?), and fit again"
+            )
 
 
 def work(estimator: Any, partitions: Mapping[int, tuple[Any, ...]], address: str, count: int, index: int) -> Any:
-    """On a worker: one process of the training. The first one gives the fitted estimator, others nothing."""
-    with tempfile.TemporaryDirectory(prefix="pellucid-") as folder:
-        Path(folder, "task").write_bytes(pickle.dumps((estimator, dict(partitions), address, count, index)))
-        command = [sys.executable, "-m", "pellucid.dask.process", folder]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            last = "\n".join(done.stderr.strip().splitlines()[-5:])
-            raise WorkerError(f"process {index} of {count} ended with exit code {done.returncode}: {last}")
-        return pickle.loads(Path(folder, "fitted").read_bytes()) if index == 0 else None
+    """On a worker: one process of the training. The first one gives the fitted estimator and what it warned of."""
+    with tempfile.TemporaryDirectory(prefix="pellucid-") as name:
+        folder = Path(name)
+        (folder / "task").write_bytes(pickle.dumps((estimator, dict(partitions), address, count, index)))
+        command = [sys.executable, "-m", "pellucid.dask.process", name]
+        with (
+            (folder / "errors").open("w") as errors,
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors) as process,
+        ):
+            while process.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(PERIOD)
+                if not still_wanted():
+                    process.kill()
+        if process.returncode:
+            last = "\n".join((folder / "errors").read_text().strip().splitlines()[-5:])
+            raise WorkerError(f"process {index} of {count} ended with exit code {process.returncode}: {last}")
+        return pickle.loads((folder / "fitted").read_bytes()) if index == 0 else None
+
+
+def still_wanted() -> bool:
+    """Has nobody cancelled this task? Dask itself does not end a task that runs."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is not None and task.state != "cancelled"

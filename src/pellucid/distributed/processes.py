@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import time
@@ -18,6 +19,9 @@ from pellucid.errors import PellucidError
 
 HEARTBEAT = 10
 """Seconds without a sign of life after which a process counts as gone."""
+
+
+INTERRUPTED = "interrupted, which ends the run in all processes. Nothing is lost since the last checkpoint"
 
 
 class CoordinatorError(PellucidError, ConnectionError):
@@ -92,6 +96,8 @@ def join(
     if index:
         _wait_for(coordinator, timeout)
     left = max(1, int(timeout - (time.monotonic() - begin)))
+    preemption = jax.config.jax_enable_preemption_service
+    jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM, and the run go on
     try:
         jax.distributed.initialize(
             coordinator,
@@ -101,11 +107,14 @@ def join(
             heartbeat_timeout_seconds=HEARTBEAT,
             shutdown_timeout_seconds=HEARTBEAT,
         )
+        greet_all()
     except RuntimeError as error:
         raise CoordinatorError(
             f"process {index} of {processes}: not all processes have come to {coordinator} within {timeout:g} s. "
             f"Were all of them started, with this address and this number? ({str(error).splitlines()[0]:.200})"
         ) from error
+    finally:
+        jax.config.update("jax_enable_preemption_service", preemption)
     _joined.append((coordinator, processes, index))
     sys.excepthook = _ending_at_once(sys.excepthook)
     return index
@@ -173,6 +182,14 @@ def described(
     return coordinator, processes, index
 
 
+def greet_all() -> None:
+    """A first exchange: from here on each process is connected to the others, and sees at once when one is gone."""
+    from pellucid.engine.jax.processes import count, gathered
+
+    if count() > 1:
+        gathered(0)
+
+
 def free_address(host: str) -> str:
     """Where processes may meet: a port of this machine that nobody uses, at the name by which others know it."""
     with socket.socket() as free:
@@ -201,12 +218,13 @@ def _ending_at_once(before: Callable[..., Any]) -> Callable[..., Any]:
     """A process that fails does not wait for the others at its end: they could not go on without it."""
 
     def hook(kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, ProcessLost):
-            print(f"pellucid: {error}", file=sys.stderr, flush=True)
+        interrupted = isinstance(error, KeyboardInterrupt)
+        if interrupted or isinstance(error, ProcessLost):
+            print(f"pellucid: {INTERRUPTED if interrupted else error}", file=sys.stderr, flush=True)
         else:
             before(kind, error, trace)
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(1)
+        os._exit(128 + signal.SIGINT if interrupted else 1)
 
     return hook

@@ -330,7 +330,7 @@ class Model:
             data, held = processes.share(data, held, y, validation, class_weight, stratify=by_class, seed=seed)
             self.params, self.state = processes.from_the_first((self.params, self.state))
             plan = Plan(data, held, epochs, steps, batch_size, seed, shuffle, max_time, on_divergence)
-            plan.writes, plan.agreed = processes.first, processes.from_the_first
+            plan.alone, plan.writes, plan.agreed = processes.alone, processes.first, processes.from_the_first
             run = self.new_run(plan, listed, self.progress if continued else None)
             for each in listed:
                 each.reset()

@@ -15,7 +15,7 @@ from pellucid.engine.jax.holdings import side_by_side
 class Alone:
     """One process: it has all rows, decides, writes files and shows progress."""
 
-    first = True
+    alone = first = True
 
     def own(self, X: Any, validation: Any, class_weight: Any) -> tuple[Any, Any]:
         """What of these is known to one process: it is taken care of while its rows are prepared."""
@@ -38,7 +38,8 @@ class WithSameRows(Alone):
     """One of several processes that have the same rows. What they could differ in is what process 0 has."""
 
     def __init__(self, count: int, index: int) -> None:
-        self.count, self.index, self.first = count, index, index == 0
+        self.count, self.index = count, index
+        self.alone, self.first = count == 1, index == 0
 
     def share(
         self, data: Rows | Stream, held: Rows | None, y: Any, validation: Any, class_weight: Any, **split: Any
@@ -52,7 +53,7 @@ class WithSameRows(Alone):
 
 
 class WithOwnRows(WithSameRows):
-    """One of several processes, each with a share of the rows."""
+    """One of the processes that have joined, be it the only one, each with a share of the rows."""
 
     def own(self, X: Any, validation: Any, class_weight: Any) -> tuple[Any, Any]:
         if isinstance(X, Dataset):
@@ -65,9 +66,11 @@ class WithOwnRows(WithSameRows):
         if isinstance(data, SharedRows):
             return data, held
         if isinstance(data, Stream) or data.sparse:
+            batches = "batches that come one by one (a Dataset that is not shared, or an iterable)"
             raise TypeError(
                 "with several processes, X is an array or a data frame, the share of this process; or a Dataset that "
-                "they share: pellucid.distributed.share(dataset)"
+                "they share, pellucid.distributed.share(data.dataset(...)). Got "
+                f"{batches if isinstance(data, Stream) else 'sparse rows: X.toarray() of the share, if it has room'}"
             )
         lengths = told(len(data), self.count)
         rows = shared(data, side_by_side(lengths), self.index)
@@ -82,6 +85,8 @@ def processes_of(devices: str | None, *, alike: bool) -> Alone:
     from pellucid.engine.jax.library import require_jax
 
     require_jax()
-    from pellucid.engine.jax.processes import count, index
+    from pellucid.engine.jax.processes import count, index, joined
 
-    return Alone() if count() == 1 else (WithSameRows if alike else WithOwnRows)(count(), index())
+    if count() == 1 and (alike or not joined()):
+        return Alone()
+    return (WithSameRows if alike else WithOwnRows)(count(), index())

@@ -102,7 +102,7 @@ def test_networks_whose_weights_stay_with_their_threads_learn_the_same(hidden, b
 def divisions(hidden, batch_size):
     """Of a step on two threads: how the products are divided that read hidden weights, by the weights' shapes."""
     program = network(hidden, threads=2).program(ROWS, CLASSES, batch_size=batch_size)
-    found = {}
+    found: dict[tuple[int, ...], set[str]] = {}
     for x in (x for x in program.lowered.values if x.op == "matmul"):
         weights = operands(x)[1]
         if "hidden" in weights.name:

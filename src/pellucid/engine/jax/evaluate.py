@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from pellucid.engine.jax.lowerings import CHECKS, PRODUCTS, TO_RESULT, Lowering
+from pellucid.engine.jax.row_sums import RowSums, summed_axes
 from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.primitive import REGISTRY, UFUNCS
@@ -26,17 +28,38 @@ def evaluate(
     sizes: Mapping[str, int],
     faults: list[Any] | None = None,
     products: str = "full",
+    sums: RowSums | None = None,
 ) -> list[Any]:
-    """The outputs of a graph. `faults`, where it is given, gathers what NumPy would have refused."""
-    values: list[Any] = [
-        jnp.asarray(leaf, node.dtype) for leaf, node in zip(leaves, graph.nodes[: graph.inputs], strict=True)
-    ]
-    for node in graph.operations:
-        values.append(_lowered(node, [_argument(a, values, sizes) for a in node.args], sizes, faults, products))
+    """The outputs of a graph. `faults`, where it is given, gathers what NumPy would have refused.
+
+    With `sums` those over rows are made in parts, which are added up when nothing else is left to compute.
+    """
+    values: dict[int, Any] = {
+        place: jnp.asarray(leaf, node.dtype)
+        for place, (leaf, node) in enumerate(zip(leaves, graph.nodes[: graph.inputs], strict=True))
+    }
+    waiting = list(range(graph.inputs, len(graph.nodes)))
+    while waiting:
+        parts: dict[int, Any] = {}
+        later = []
+        for place in waiting:
+            node = graph.nodes[place]
+            if any(parent not in values for parent in node.parents):
+                later.append(place)
+                continue
+            args = [_argument(a, values, sizes) for a in node.args]
+            axes = None if sums is None else summed_axes(node, graph)
+            if sums is None or axes is None:
+                values[place] = _lowered(node, args, sizes, faults, products)
+            else:
+                parts[place] = sums.part(partial(_of_own_rows, node, sizes, products), args, axes, node)
+        if sums is not None:
+            values |= sums.added(parts)
+        waiting = later
     return [_argument(out, values, sizes) for out in graph.outputs]
 
 
-def _argument(a: int | Literal, values: list[Any], sizes: Mapping[str, int]) -> Any:
+def _argument(a: int | Literal, values: Mapping[int, Any], sizes: Mapping[str, int]) -> Any:
     if not isinstance(a, Literal):
         return values[a]
     return a.value.resolve(sizes) if isinstance(a.value, Dim) else a.value
@@ -59,6 +82,10 @@ def _lowered(node: Node, args: list[Any], sizes: Mapping[str, int], faults: Any,
     if faults is not None and op.name in CHECKS:
         faults.append(CHECKS[op.name](y, *args, **settings))
     return y
+
+
+def _of_own_rows(node: Node, sizes: Mapping[str, int], products: str, *args: Any) -> Any:
+    return _lowered(node, list(args), sizes, None, products)
 
 
 _UFUNCS: dict[str, Any] = {}

@@ -18,8 +18,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from pellucid.engine.jax.holdings import Holdings
-
-ROWS = "rows"
+from pellucid.engine.jax.row_sums import ROWS, RowSums
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,10 @@ class Placement:
     def places(self, order: Any) -> Any:
         """Where the rows of these numbers lie."""
         return order
+
+    def row_sums(self, rows: int) -> RowSums | None:
+        """How sums over so many rows of a batch are made, if it is split; None leaves it to XLA."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,9 @@ class Spread(Placement):
     def places(self, order: Any) -> Any:
         process, place = self.holdings.located(order)
         return process * self.most + place
+
+    def row_sums(self, rows: int) -> RowSums | None:
+        return None if rows % len(self.devices) else RowSums(self.mesh)
 
 
 def _words(array: Any) -> int:

@@ -23,7 +23,9 @@ def together() -> Iterator[None]:
     try:
         yield
     except (jax.errors.JaxRuntimeError, ValueError) as error:
-        if jax.process_count() > 1 and isinstance(error, jax.errors.JaxRuntimeError):
+        # a program that is run at once gives a ValueError, which nothing but its words tells from others
+        lost = isinstance(error, jax.errors.JaxRuntimeError) or "Gloo" in str(error)
+        if lost and jax.process_count() > 1:
             raise ProcessLost(f"{LOST} ({str(error).splitlines()[0]:.160})") from error
         raise
 
@@ -31,6 +33,11 @@ def together() -> Iterator[None]:
 def count() -> int:
     """How many processes there are."""
     return int(jax.process_count())
+
+
+def joined() -> bool:
+    """Has this process joined others, be it that there are none?"""
+    return bool(jax.distributed.is_initialized())
 
 
 def index() -> int:

@@ -41,7 +41,8 @@ class StepProgram:
             for i, value in zip(places, values, strict=True):
                 leaves[i] = value
         faults: list[Any] | None = None if roles.checked else []
-        outputs = evaluate(self.graph, leaves, {"n": batch[0].shape[0]}, faults, self.products)
+        rows = batch[0].shape[0]
+        outputs = evaluate(self.graph, leaves, {"n": rows}, faults, self.products, self.placement.row_sums(rows))
         after = [
             jnp.asarray(outputs[self.sources[i]], x.dtype) if i in self.sources else x
             for i, x in zip(roles.state, state, strict=True)
@@ -120,7 +121,8 @@ class JaxStepper:
 
     def read(self) -> list[Any]:
         """A copy of the state."""
-        return [np.array(x)[()] for x in self.state]
+        with together():  # a step that another process did not finish shows here as well
+            return [np.array(x)[()] for x in self.state]
 
     look = read
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import jax
@@ -29,6 +30,7 @@ class JaxSteps(CompiledSteps):
 
     engine = "jax"
     threads = 1
+    stepper: JaxStepper
 
     def __init__(self, run: Run, products: str, placement: Placement) -> None:
         self.products, self.placement = products, placement
@@ -53,13 +55,21 @@ class JaxSteps(CompiledSteps):
 class JaxStreamSteps(StreamedSteps, JaxSteps):
     """The same for rows that are not all in memory."""
 
+    def feed(self, data: Rows, used: int | None = None) -> None:
+        """Each stretch of rows is split over the devices for itself."""
+        if isinstance(self.placement, Spread):
+            self.placement = self.stepper.placement = replace(self.placement, holdings=even(len(data), 1))
+        super().feed(data, used)
+
 
 def placement_of(data: Rows | Stream, devices: str | None) -> Placement:
     """One device, or "all" of them: rows of a share stay where they are, others are split evenly."""
     if devices is None:
         return Placement()
     if isinstance(data, Stream):
-        raise CannotCompile("rows that are not all in memory are trained on by one device: leave devices= out")
+        if jax.process_count() > 1:
+            raise CannotCompile("several processes train on rows in memory, or on a Dataset of distributed.share")
+        return Spread(tuple(jax.devices()), even(len(data.example), 1))
     if isinstance(data, SharedRows):
         return Spread(tuple(jax.devices()), data.holdings, whole=False)
     return Spread(tuple(jax.devices()), even(len(data), jax.process_count()))

@@ -51,6 +51,8 @@ def train(run: Run) -> None:
         run.end(EndingKind.EPOCHS, f"all {run.plan.epochs} epochs done")
     except KeyboardInterrupt:
         run.end(EndingKind.INTERRUPTED, INTERRUPTED)
+        if not run.plan.alone:  # the others are elsewhere in the run: it ends for all, and can be resumed
+            raise
     except BaseException as error:
         run.end(EndingKind.FAILED, f"an error: {error}")
         raise

@@ -45,6 +45,7 @@ class Plan:
     evaluate: Callable[[Any, Any, Rows], dict[str, float]] | None = None
     metrics: tuple[str, ...] = ()  # what the validation rows are judged by
     dtype: str = "float32"
+    alone: bool = True  # is this the only process of the run?
     writes: bool = True  # of several processes one writes files
     agreed: Callable[[Any], Any] = as_it_is  # what the first of several processes has in its place
 
@@ -331,8 +332,8 @@ class Run:
         }
         if self.plan.validation is not None and self.plan.evaluate is not None:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is told below
-                metrics = self.plan.evaluate(*self.prediction_view, self.plan.validation)
-            row |= {f"val_{name}": value for name, value in metrics.items()}
+                metrics = self.plan.agreed(self.plan.evaluate(*self.prediction_view, self.plan.validation))
+            row |= {f"val_{name}": float(value) for name, value in metrics.items()}
         self.logs = row
         self.history.epochs.append(row)
         self.batch = 0
