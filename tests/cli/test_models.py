@@ -98,7 +98,7 @@ def test_compare(run_of_classes, run_of_numbers, houses, here, capsys, refused):
     main(["compare", str(run_of_classes), "slow", "-o", "curves.svg"])
     said = capsys.readouterr().out
     assert "0.001" in said
-    assert "━ slow" in said
+    assert "x slow" in said
     assert "slow" in (here / "curves.svg").read_text()
     assert "two runs" in refused("compare", run_of_classes)
     assert "different targets" in refused("compare", run_of_classes, run_of_numbers)
