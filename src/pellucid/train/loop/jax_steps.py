@@ -30,6 +30,7 @@ class JaxSteps(CompiledSteps):
 
     engine = "jax"
     threads = 1
+    stepper: JaxStepper
 
     def __init__(self, run: Run, products: str, placement: Placement) -> None:
         self.products, self.placement = products, placement
