@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,21 +46,6 @@ class Network:
     def parameters(self) -> int:
         return self.weights + sum(self.sizes[1:])
 
-    @property
-    def operations(self) -> int:
-        """For a row: three products with each matrix, but that nobody asks for the gradient of the features."""
-        return 6 * self.weights - 2 * self.sizes[0] * self.sizes[1]
-
-    @property
-    def outputs(self) -> int:
-        """Of all layers, for a row."""
-        return sum(self.sizes[1:])
-
-    @property
-    def numbers(self) -> int:
-        """Words of a row: its features and its class."""
-        return self.features + 2
-
 
 NETWORKS = {
     "(64,)": Network(30, (64,), 3, 512),
@@ -71,16 +56,18 @@ NETWORKS = {
 STEPS, EPOCHS = 5, 16
 PRODUCT = 512
 """Rows and columns of the matrices whose product tells the rate of the arithmetic."""
-NOTHING = Network(1, (1,), 2, 1)
-ALL_PARAMETERS = Network(512, (1024,), 2, 2)
-ALL_OUTPUTS = Network(1, (1024,), 2, 1024)
-"""Networks whose steps do next to nothing, nothing but go over parameters, little but go over outputs of layers."""
-BATCH, COLUMNS = 1024, 100
-"""Of a batch that is gathered."""
+STREAM = 1 << 22
+"""Numbers of an array that is read and written, to tell the rate of the memory."""
 SUMS = (1 << 8, 1 << 20)
 """Numbers that are summed over processes."""
+SUMS_OF_A_STEP = 2
+"""The rows of the batch; gradients and loss, as one buffer."""
 TIMES = 10
 """Rounds of a loop."""
+UPDATE = 28
+"""Bytes that Adam reads and writes for a parameter: it, its gradient and two moments; three of them written."""
+PASSES = 10
+"""Passes over the outputs of the layers beside the products, of 4 bytes: activation, its derivative, bias, sums."""
 
 HOST_CORES, HOST_MEMORY = 16, 8
 """Of a host that is assumed: cores such as this one, and how much faster than that of one its memory is."""
@@ -103,31 +90,28 @@ def process() -> None:
     else:
         for size in SUMS:
             measured[f"sum {size}"] = loop_of_sums(size)
-    measured |= {name: step_of(network) for name, network in NETWORKS.items()}
+    for name, network in NETWORKS.items():
+        measured[name] = step_of(network)
     if index == 0:
         print(json.dumps(measured), flush=True)
 
 
 def alone() -> dict[str, float]:
-    """What the constants of one process are made from: products, a gathered batch, three steps, a row that is read."""
+    """The constants of one process: a product, a pass over memory, a step that does nothing, a row that is read."""
     import jax
     import jax.numpy as jnp
     from jax import lax
 
-    def looped(body: Callable[[Any, Any], Any], start: Any, other: Any) -> float:
-        run = jax.jit(lambda x, other: lax.scan(lambda c, _: (body(c, other), None), x, None, length=TIMES)[0])
-        return shortest(lambda: run(start, other).block_until_ready()) / TIMES
+    def looped(body: Callable[[Any], Any], start: Any) -> float:
+        run = jax.jit(lambda x: lax.scan(lambda c, _: (body(c), None), x, None, length=TIMES)[0])
+        return shortest(lambda: run(start).block_until_ready()) / TIMES
 
-    square = jnp.eye(PRODUCT, dtype=jnp.float32)
-    kinds = (lambda c, w: c @ w, lambda c, w: c @ w.T, lambda c, w: c.T @ w)  # forward, back, gradient of a weight
-    rows = jnp.ones((BATCH, COLUMNS), jnp.float32)
-    places = jnp.asarray(np.random.default_rng(0).permutation(BATCH))
+    eye = jnp.eye(PRODUCT, dtype=jnp.float32)
+    nothing = Network(1, (1,), 2, 1)
     return {
-        "product": float(np.mean([looped(kind, square, square) for kind in kinds])),
-        "gather": looped(lambda c, places: c.at[places].get(mode="promise_in_bounds"), rows, places),
-        "nothing": step_of(NOTHING),
-        "parameters": step_of(ALL_PARAMETERS),
-        "outputs": step_of(ALL_OUTPUTS),
+        "product": looped(lambda c: c @ eye, jnp.ones((PRODUCT, PRODUCT), jnp.float32)),
+        "pass": looped(lambda c: c * 0.999, jnp.ones(STREAM, jnp.float32)),
+        "nothing": step_of(nothing),
         "row": seconds_of_a_row(),
     }
 
@@ -213,62 +197,45 @@ def measured_with(count: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Constants:
-    """Seconds: of an operation, a parameter, an output of a layer, a word that is gathered, of a step beside those;
-    of a sum over processes, of its bytes."""
+    """Seconds: of an operation, of a byte of memory, of a step beside those, of a sum over processes, of its bytes."""
 
     operation: float
-    parameter: float = 0.0
-    output: float = 0.0
-    word: float = 0.0
-    beside: float = 0.0
+    byte: float
+    beside: float
     latency: float = 0.0
     sent: float = 0.0
 
-    def own(self, network: Network, rows: float, gathered: float) -> float:
-        """Seconds of a step on so many rows of so many that are gathered, without what is sent."""
-        return (
-            network.operations * rows * self.operation
-            + network.parameters * self.parameter
-            + network.outputs * rows * self.output
-            + network.numbers * gathered * self.word
-            + self.beside
-        )
-
     def step(self, network: Network, processes: int, crowd: float) -> float:
-        """Seconds of a step; `crowd` processes share a core. Two sums: rows, of which each has a part; gradients."""
-        own = crowd * self.own(network, network.batch / processes, network.batch)
+        """Seconds of a step; `crowd` processes share a core."""
+        rows = network.batch / processes
+        arithmetic = 6 * rows * network.weights * self.operation
+        memory = (UPDATE * network.parameters + 4 * PASSES * rows * sum(network.sizes[1:])) * self.byte
+        own = crowd * (arithmetic + memory + self.beside)
         if processes == 1:
             return own
-        words = network.parameters + network.batch * network.numbers / 2
-        return own + 2 * self.latency + 4 * words * self.sent
+        words = network.parameters + network.batch * (network.features + 2) / 2  # rows: each device takes its part
+        return own + SUMS_OF_A_STEP * self.latency + 4 * words * self.sent
 
     def on_hosts(self, network: Network, hosts: int, batch: int) -> float:
         """Seconds of a step of so many hosts that are assumed: see the constants HOST_..., WIRE_..."""
-        host = replace(
-            self,
-            operation=self.operation / HOST_CORES,
-            parameter=self.parameter / HOST_MEMORY,
-            output=self.output / HOST_MEMORY,
-            word=self.word / HOST_MEMORY,
-        )
-        own = host.own(network, batch / hosts, batch)
+        rows = batch / hosts
+        arithmetic = 6 * rows * network.weights * self.operation / HOST_CORES
+        memory = UPDATE * network.parameters + 4 * PASSES * rows * sum(network.sizes[1:])
+        own = arithmetic + memory * self.byte / HOST_MEMORY + self.beside
         if hosts == 1:
             return own
-        words = 2 * network.parameters + batch * network.numbers
-        return own + 2 * WIRE_LATENCY * math.log2(hosts) + 4 * words * WIRE_BYTE
+        words = 2 * network.parameters + batch * (network.features + 2)
+        return own + SUMS_OF_A_STEP * WIRE_LATENCY * math.log2(hosts) + 4 * words * WIRE_BYTE
 
 
 def constants(one: dict[str, Any], several: dict[str, Any] | None) -> Constants:
-    """Of one process, and of several where there are some. Each step tells one more."""
-    c = Constants(one["product"] / (2 * PRODUCT**3), word=one["gather"] / (BATCH * COLUMNS), beside=one["nothing"])
-    left = one["parameters"] - c.step(ALL_PARAMETERS, 1, 1)
-    c = replace(c, parameter=left / ALL_PARAMETERS.parameters)
-    left = one["outputs"] - c.step(ALL_OUTPUTS, 1, 1)
-    c = replace(c, output=left / (ALL_OUTPUTS.outputs * ALL_OUTPUTS.batch))
+    """Of one process, and of several where there are some."""
+    own = one["product"] / (2 * PRODUCT**3), one["pass"] / (8 * STREAM), one["nothing"]
     if several is None:
-        return c
+        return Constants(*own)
     few, many = (several[f"sum {size}"] for size in SUMS)
-    return replace(c, latency=few, sent=(many - few) / (4 * (SUMS[1] - SUMS[0])))
+    sent = (many - few) / (4 * (SUMS[1] - SUMS[0]))
+    return Constants(*own, few, sent)
 
 
 def main() -> None:
@@ -285,9 +252,8 @@ def main() -> None:
         count = several["processes"]
         c = constants(one, None if count == 1 else several)
         print(
-            f"{count} processes: {1e-9 / c.operation:.0f} GF/s, {1e9 * c.parameter:.2f} ns a parameter, "
-            f"{1e9 * c.output:.2f} ns an output, {1e9 * c.word:.2f} ns a word, {1e3 * c.beside:.3f} ms beside, "
-            f"sum {1e3 * c.latency:.3f} ms, {1e9 * c.sent:.2f} ns a byte"
+            f"{count} processes: {1e-9 / c.operation:.0f} GF/s, {1e-9 / c.byte:.1f} GB/s, "
+            f"{1e3 * c.beside:.3f} ms beside, sum {1e3 * c.latency:.3f} ms, {1e9 * c.sent:.2f} ns a byte"
         )
         for name, network in NETWORKS.items():
             taken, guess = several[name], c.step(network, count, max(1.0, count / cores))

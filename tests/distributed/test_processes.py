@@ -130,6 +130,18 @@ def test_a_killed_process_ends_the_other_and_four_or_one_go_on(tmp_path):
     same_as_alone(other)
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_a_signal_to_one_process_ends_all(tmp_path, number, code):
+    processes = started(2, tmp_path, "--epochs", "1000000")
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end and not (tmp_path / "run.ckpt").exists():
+        time.sleep(0.05)
+    processes[1].send_signal(number)
+    (first, words), (second, _) = ended(processes, longest=30)
+    assert (first, second) == (1, code), words
+    assert "pellucid: another process of this run has ended" in words, words
+
+
 @pytest.mark.skipif(not Path(sysconfig.get_path("scripts"), "mpirun").exists(), reason="mpirun is not installed")
 def test_mpirun(tmp_path):
     mpirun = Path(sysconfig.get_path("scripts"), "mpirun")
