@@ -24,7 +24,6 @@ from pellucid.engine.native.passes.lower import Lowered
 from pellucid.engine.native.passes.values import Value
 from pellucid.graph.core.dims import is_open, resolve
 
-
 HIDDEN = 100
 """Rows of a thread from which its arithmetic on a line of weights takes longer than the line takes to come."""
 
