@@ -27,6 +27,9 @@ from pellucid.engine.native.passes.values import Value
 Numbers = dict[int, Lanes]
 """Values by their numbers, as far as they are computed."""
 
+Where = Callable[[str, Value], tuple[Array, Lanes]]
+"""Where a "leaf" is read, a value "remembered" from pass to pass, a "sum" made and a "root" stored: array and index."""
+
 
 @dataclass
 class LoopKernel:
@@ -133,7 +136,7 @@ class LoopCode:
 
         def body(k: Lanes, lanes: int, mask: Lanes | None) -> None:
             at = Position({"whole": lambda: k + self.code.positions(lanes), "one": lambda: self.code.constant(0)})
-            self.inner(only, dict(numbers), {}, at, (k, k), lanes, mask)
+            self.inner(only, dict(numbers), {}, at, self.of_row(k, k), lanes, mask)
 
         self.code.span(self.words.first, self.words.last, self.lanes, body, self.masked)
 
@@ -199,7 +202,7 @@ class LoopCode:
                     "one": lambda: code.constant(0),
                 }
             )
-            self.inner(p, dict(own), sums, at, (j, base + j), lanes, mask)
+            self.inner(p, dict(own), sums, at, self.of_row(j, base + j), lanes, mask)
 
         return body
 
@@ -209,37 +212,46 @@ class LoopCode:
         numbers: Numbers,
         sums: dict[int, Accumulator],
         at: Position,
-        index: tuple[Lanes, Lanes],
+        where: Where,
         lanes: int,
         mask: Lanes | None,
     ) -> None:
-        """A stretch of columns: everything that this pass needs and is not there yet, its sums and its stores."""
-        column, whole = index
+        """A stretch of columns, or of rows: what this pass needs and is not there yet, its sums and its stores."""
         for x in p.needed:
             if x.number in numbers:
                 continue
-            if x.number in self.leaf and x.number not in self.plan.inside:
-                place = column if self.zone(x) == "column" else whole
-                numbers[x.number] = self.leaf[x.number].load(place, lanes, mask)
-            elif x in p.remembered:
-                numbers[x.number] = self.scratch[Scratch("row", x)].load(column, lanes, mask)
+            is_leaf = x.number in self.leaf and x.number not in self.plan.inside
+            if is_leaf or x in p.remembered:
+                array, index = where("leaf" if is_leaf else "remembered", x)
+                numbers[x.number] = array.load(index, lanes, mask)
             else:
                 numbers[x.number] = self.computed(x, numbers, at)
                 if x in p.remembering:
-                    self.scratch[Scratch("row", x)].store(column, numbers[x.number], mask)
+                    array, index = where("remembered", x)
+                    array.store(index, numbers[x.number].spread(lanes), mask)
         for x in p.sums:
             new = self.operand(x.args[0], numbers).astype(x.dtype)
             if x.number in sums or x.number in self.totals:
                 (sums.get(x.number) or self.totals[x.number]).add(new, lanes, mask)
             else:
-                root = self.root[x.number]
-                root.store(
-                    column,
-                    reductions.combined(x.settings["kind"], root.load(column, lanes, mask), new.spread(lanes)),
-                    mask,
-                )
+                array, index = where("sum", x)
+                so_far = array.load(index, lanes, mask)
+                array.store(index, reductions.combined(x.settings["kind"], so_far, new.spread(lanes)), mask)
         for x in p.roots:
-            self.root[x.number].store(whole, self.operand(x, numbers).spread(lanes), mask)
+            array, index = where("root", x)
+            array.store(index, self.operand(x, numbers).spread(lanes), mask)
+
+    def of_row(self, column: Lanes, whole: Lanes) -> Where:
+        """Where numbers of a row lie, from a column on and from a place in a whole array on."""
+
+        def where(what: str, x: Value) -> tuple[Array, Lanes]:
+            if what == "remembered":
+                return self.scratch[Scratch("row", x)], column
+            if what == "leaf":
+                return self.leaf[x.number], column if self.zone(x) == "column" else whole
+            return self.root[x.number], column if what == "sum" else whole
+
+        return where
 
     # values
 

@@ -174,31 +174,16 @@ class Block:
     ) -> None:
         """Some rows of a column."""
         loop, own = self.loop, dict(of_column)
-        turned = j * BLOCK + i
-        at = self._position(i, j, lanes)
-        values = [x for x in p.needed if loop.zone(x) == "whole"]
-        computed = [x for x in values if x.number in self.plan.inside and x not in p.remembered]
+        computed = [x for x in p.needed if x.number in self.plan.inside and x not in p.remembered]
         wanted = [a for x in computed for a in x.args] + p.roots + [x.args[0] for x in p.sums]
         for a in dict.fromkeys(wanted):
             if not a.known and loop.zone(a) == "row":
                 own[a.number] = self._of_row(a, i, lanes, mask)
-        for x in values:
-            if x in computed:
-                own[x.number] = loop.computed(x, own, at)
-                if x in p.remembering:
-                    self._slab(x).store(turned, own[x.number].spread(lanes), mask)
-            else:
-                own[x.number] = self._slab(x).load(turned, lanes, mask)
-        for x in p.sums:
-            new = loop.operand(x.args[0], own).astype(x.dtype)
-            if x.number in sums or x.number in loop.totals:
-                (sums.get(x.number) or loop.totals[x.number]).add(new, lanes, mask)
-            else:
-                so_far = self._block(x).load(i, lanes, mask)
-                both = reductions.combined(x.settings["kind"], so_far, new.spread(lanes))
-                self._block(x).store(i, both, mask)
-        for x in p.roots:
-            self._slab(x).store(turned, loop.operand(x, own).spread(lanes), mask)
+
+        def where(what: str, x: Value) -> tuple[Array, Lanes]:
+            return (self._block(x), i) if what == "sum" else (self._slab(x), j * BLOCK + i)
+
+        loop.inner(p, own, sums, self._position(i, j, lanes), where, lanes, mask)
 
     def _position(self, i: Lanes, j: Lanes, lanes: int) -> Position:
         def row() -> Lanes:

@@ -24,6 +24,9 @@ from pellucid.engine.native.passes.lower import Lowered
 from pellucid.engine.native.passes.values import Value
 from pellucid.graph.core.dims import is_open, resolve
 
+HIDDEN = 100
+"""Rows of a thread from which its arithmetic on a line of weights takes longer than the line takes to come."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -55,6 +58,8 @@ class Choice:
         activations = n * (a / threads + b)
         if not self.trained:
             return a * b < activations
+        if n > HIDDEN * threads:
+            return False
         return n * b + self.backward * n * a / threads + activations < 2 * a * b + min(a * b, activations)
 
 

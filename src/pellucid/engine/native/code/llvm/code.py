@@ -96,16 +96,18 @@ class Code:
 
     def finish(self, result: Any) -> None:
         """Give the result back: the function is whole."""
-        result = result if isinstance(result, Lanes) else self.constant(result, self.result)
-        self.write(f"ret {result.type} {result.text}")
+        self._give(result)
         self._state_aliases()
         self.text.functions[self.name] = "\n".join([self._head, *self._stack, *self._lines, "}"])
 
     def leave(self, result: Any) -> None:
         """Give a result back here and now; what follows is not reached."""
+        self._give(result)
+        self._begin(*self._labels("after"))
+
+    def _give(self, result: Any) -> None:
         result = result if isinstance(result, Lanes) else self.constant(result, self.result)
         self.write(f"ret {result.type} {result.text}")
-        self._begin(*self._labels("after"))
 
     @contextmanager
     def exactly(self, fused: bool = True) -> Iterator[None]:
@@ -138,9 +140,7 @@ class Code:
         x = args[0]
         full = f"llvm.{name}.{suffix(x.dtype, x.lanes)}"
         self.text.declare(full, x.type, [x.type] * len(args))
-        flags = f"{self.flags} " if x.dtype.kind == "f" else ""
-        inside = ", ".join(f"{a.type} {a.text}" for a in args)
-        return Lanes(self, self.emit(f"call {flags}{x.type} @{full}({inside})"), x.dtype, x.lanes)
+        return self._called(f"@{full}", x.dtype, args, f"{self.flags} " if x.dtype.kind == "f" else "", x.lanes)
 
     def lane(self, x: Lanes, number: int) -> Lanes:
         """One of many."""
@@ -173,8 +173,7 @@ class Code:
         """All lanes in one number: the upper half to the lower one, again and again."""
         while x.lanes > 2:
             half = x.lanes // 2
-            parts = (self.emit(_part(x, range(start, start + half))) for start in (0, half))
-            x = combine(*(Lanes(self, part, x.dtype, half) for part in parts))
+            x = combine(*(self.chosen(x, x, range(start, start + half)) for start in (0, half)))
         return combine(self.lane(x, 0), self.lane(x, 1)) if x.lanes == 2 else x
 
     # control
@@ -259,13 +258,15 @@ class Code:
 
     def array(self, address: Lanes, dtype: Any, aligned: int | None = None) -> Array:
         """An array at an address, which no other array of this function overlaps."""
-        pointer = self.emit(f"inttoptr i64 {address.text} to ptr")
-        return self._apart(pointer, np.dtype(dtype), aligned)
+        return self._apart(self._pointer(address), np.dtype(dtype), aligned)
 
     def anywhere(self, address: Lanes, dtype: Any) -> Array:
         """Numbers at an address that other arrays may overlap."""
         dtype = np.dtype(dtype)
-        return Array(self, self.emit(f"inttoptr i64 {address.text} to ptr"), dtype, dtype.itemsize)
+        return Array(self, self._pointer(address), dtype, dtype.itemsize)
+
+    def _pointer(self, address: Lanes) -> str:
+        return self.emit(f"inttoptr i64 {address.text} to ptr")
 
     def stack_array(self, count: int, dtype: Any) -> Array:
         """So many numbers that the function has for itself while it runs."""
@@ -303,44 +304,45 @@ class Code:
 
     def by_address(self, address: Lanes, result: Any, *args: Lanes) -> Lanes:
         """A C function at an address."""
-        dtype = np.dtype(result)
-        pointer = self.emit(f"inttoptr i64 {address.text} to ptr")
-        inside = ", ".join(f"{a.type} {a.text}" for a in args)
-        return Lanes(self, self.emit(f"call {TYPES[dtype]} {pointer}({inside})"), dtype)
+        return self._called(self._pointer(address), np.dtype(result), args)
 
     def by_name(self, name: str, result: Any, *args: Lanes) -> Lanes:
         """A C function that the process has, or one of this module."""
-        dtype = np.dtype(result)
-        self.text.declare(name, TYPES[dtype], [a.type for a in args])
+        self.text.declare(name, TYPES[np.dtype(result)], [a.type for a in args])
+        return self._called(f"@{name}", np.dtype(result), args)
+
+    def _called(
+        self, function: str, result: np.dtype[Any], args: Sequence[Lanes], flags: str = "", lanes: int = 1
+    ) -> Lanes:
         inside = ", ".join(f"{a.type} {a.text}" for a in args)
-        return Lanes(self, self.emit(f"call {TYPES[dtype]} @{name}({inside})"), dtype)
+        made = Lanes(self, "", result, lanes)
+        made.text = self.emit(f"call {flags}{made.type} {function}({inside})")
+        return made
 
     def call_pointers(self, address: Lanes, pointers: Sequence[Lanes]) -> None:
         """A C function of pointers without a result."""
-        target, *inside = (self.emit(f"inttoptr i64 {p.text} to ptr") for p in (address, *pointers))
+        target, *inside = (self._pointer(p) for p in (address, *pointers))
         self.write(f"call void {target}({', '.join(f'ptr {p}' for p in inside)})")
 
     def copy(self, target: Lanes, source: Lanes, count: Lanes) -> None:
         """Bytes between places that do not overlap."""
         self.text.declare("llvm.memcpy.p0.p0.i64", "void", ("ptr", "ptr", "i64", "i1"))
-        places = [self.emit(f"inttoptr i64 {p.text} to ptr") for p in (target, source)]
+        places = [self._pointer(p) for p in (target, source)]
         inside = f"ptr {places[0]}, ptr {places[1]}, i64 {count.text}, i1 false"
         self.write(f"call void @llvm.memcpy.p0.p0.i64({inside})")
 
     def clear(self, target: Lanes, count: Lanes) -> None:
         """Zero bytes."""
         self.text.declare("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1"))
-        place = self.emit(f"inttoptr i64 {target.text} to ptr")
+        place = self._pointer(target)
         self.write(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {count.text}, i1 false)")
 
     def atomic_add(self, address: Lanes, amount: int) -> Lanes:
         """The old value; everything written before is visible to whoever sees the new one."""
-        pointer = self.emit(f"inttoptr i64 {address.text} to ptr")
-        return Lanes(self, self.emit(f"atomicrmw add ptr {pointer}, i64 {amount} seq_cst"), INT64)
+        return Lanes(self, self.emit(f"atomicrmw add ptr {self._pointer(address)}, i64 {amount} seq_cst"), INT64)
 
     def atomic_load(self, address: Lanes) -> Lanes:
-        pointer = self.emit(f"inttoptr i64 {address.text} to ptr")
-        return Lanes(self, self.emit(f"load atomic i64, ptr {pointer} seq_cst, align 8"), INT64)
+        return Lanes(self, self.emit(f"load atomic i64, ptr {self._pointer(address)} seq_cst, align 8"), INT64)
 
     def float_mode(self, bits: Lanes) -> Lanes:
         """The processor's floating-point mode (MXCSR) set to these bits; the mode before. Elsewhere nothing."""
@@ -364,11 +366,6 @@ def internal(text: Text, name: str, processor: Processor, names: str) -> tuple[C
 
 MARK = "\0"
 """Around the number of an array, where the facts about its accesses will stand."""
-
-
-def _part(x: Lanes, lanes: range) -> str:
-    mask = ", ".join(f"i32 {i}" for i in lanes)
-    return f"shufflevector {x.type} {x.text}, {x.type} poison, <{len(lanes)} x i32> <{mask}>"
 
 
 __all__ = [

@@ -7,6 +7,7 @@ side, and a single number stands beside each of many. `code` has what is written
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,16 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
         return "true" if value else "false"
     number = int(value)
     return str(number if number < 2**63 else number - 2**64)  # whole numbers have no sign in IR
+
+
+def _operator(floating: str, whole: str, swapped: bool = False) -> Callable[[Lanes, Any], Lanes]:
+    """The method of an operator, by its instructions for floats and for whole numbers."""
+    return lambda self, other: self._of(floating, whole, other, swapped)
+
+
+def _question(sign: str) -> Callable[[Lanes, Any], Lanes]:
+    """The method of a comparison."""
+    return lambda self, other: self._compared(sign, other)
 
 
 class Lanes:
@@ -93,29 +104,10 @@ class Lanes:
         word = f"{floating} {self.code.flags}" if self.dtype.kind == "f" else whole
         return Lanes(self.code, self.code.emit(f"{word} {a.type} {a.text}, {b.text}"), self.dtype, a.lanes)
 
-    def __add__(self, other: Any) -> Lanes:
-        return self._of("fadd", "add", other)
-
-    def __radd__(self, other: Any) -> Lanes:
-        return self._of("fadd", "add", other, swapped=True)
-
-    def __sub__(self, other: Any) -> Lanes:
-        return self._of("fsub", "sub", other)
-
-    def __rsub__(self, other: Any) -> Lanes:
-        return self._of("fsub", "sub", other, swapped=True)
-
-    def __mul__(self, other: Any) -> Lanes:
-        return self._of("fmul", "mul", other)
-
-    def __rmul__(self, other: Any) -> Lanes:
-        return self._of("fmul", "mul", other, swapped=True)
-
-    def __truediv__(self, other: Any) -> Lanes:
-        return self._of("fdiv", "", other)
-
-    def __rtruediv__(self, other: Any) -> Lanes:
-        return self._of("fdiv", "", other, swapped=True)
+    __add__, __radd__ = _operator("fadd", "add"), _operator("fadd", "add", swapped=True)
+    __sub__, __rsub__ = _operator("fsub", "sub"), _operator("fsub", "sub", swapped=True)
+    __mul__, __rmul__ = _operator("fmul", "mul"), _operator("fmul", "mul", swapped=True)
+    __truediv__, __rtruediv__ = _operator("fdiv", ""), _operator("fdiv", "", swapped=True)
 
     def quotient(self, other: Any) -> Lanes:
         """Of whole numbers, towards zero; the divisor is not 0."""
@@ -137,22 +129,13 @@ class Lanes:
 
     # bits
 
-    def __and__(self, other: Any) -> Lanes:
-        return self._of("", "and", other)
-
-    def __or__(self, other: Any) -> Lanes:
-        return self._of("", "or", other)
-
-    def __xor__(self, other: Any) -> Lanes:
-        return self._of("", "xor", other)
-
+    __and__, __or__, __xor__ = _operator("", "and"), _operator("", "or"), _operator("", "xor")
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __invert__(self) -> Lanes:
         return self ^ (True if self.dtype == BOOL else -1)
 
-    def __lshift__(self, other: Any) -> Lanes:
-        return self._of("", "shl", other)
+    __lshift__ = _operator("", "shl")
 
     def __rshift__(self, other: Any) -> Lanes:
         return self._of("", "lshr" if self.dtype.kind == "u" else "ashr", other)
@@ -177,23 +160,8 @@ class Lanes:
             word = f"icmp {'s' if self.dtype.kind == 'i' else 'u'}{_WHOLE[sign]}"
         return Lanes(self.code, self.code.emit(f"{word} {a.type} {a.text}, {b.text}"), BOOL, a.lanes)
 
-    def __lt__(self, other: Any) -> Lanes:
-        return self._compared("<", other)
-
-    def __le__(self, other: Any) -> Lanes:
-        return self._compared("<=", other)
-
-    def __gt__(self, other: Any) -> Lanes:
-        return self._compared(">", other)
-
-    def __ge__(self, other: Any) -> Lanes:
-        return self._compared(">=", other)
-
-    def __eq__(self, other: Any) -> Lanes:  # type: ignore[override]
-        return self._compared("==", other)
-
-    def __ne__(self, other: Any) -> Lanes:  # type: ignore[override]
-        return self._compared("!=", other)
+    __lt__, __le__, __gt__, __ge__ = _question("<"), _question("<="), _question(">"), _question(">=")
+    __eq__, __ne__ = _question("=="), _question("!=")  # type: ignore[assignment]
 
     def select(self, yes: Any, no: Any) -> Lanes:
         """`yes` where this is true, else `no`."""
