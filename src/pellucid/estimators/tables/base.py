@@ -346,10 +346,11 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         Examples
         --------
         >>> from pellucid import TabularMLPRegressor
-        >>> TabularMLPRegressor(activation="rello").check_parameters([1.0, 2.0])
-        Traceback (most recent call last):
-        ...
-        ValueError: ...
+        >>> try:
+        ...     TabularMLPRegressor(activation="rello").check_parameters([1.0, 2.0])
+        ... except ValueError as error:
+        ...     print(str(error).partition("? ")[0])
+        there is no activation called 'rello': did you mean 'relu' or 'relu6'
         """
         check_parameters(self)
         labels = self._checked_target(y)
