@@ -37,10 +37,26 @@ def cluster() -> Iterator[Any]:
         yield client
 
 
-@pytest.fixture(params=["loky", "dask"])
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """Where it is installed: it is no part of the tests' own environment."""
+    library = pytest.importorskip("ray", reason="Ray is not installed")
+    from ray.util.joblib import register_ray
+
+    register_ray()
+    library.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield library
+    library.shutdown()
+
+
+CLUSTERS = {"dask": "cluster", "ray": "ray"}
+"""What has to be there first, by the backend."""
+
+
+@pytest.fixture(params=["loky", "dask", "ray"])
 def workers(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "dask":
-        request.getfixturevalue("cluster")
+    if request.param in CLUSTERS:
+        request.getfixturevalue(CLUSTERS[request.param])
     with joblib.parallel_config(backend=request.param, n_jobs=2):
         yield request.param
 
