@@ -293,18 +293,33 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         held: bool,
         hooks: FitHooks | None = None,
     ) -> Recipe:
-        recipe = table_recipe(
+        columns = preprocessor.n_numbers_, preprocessor.embedding_sizes_
+        recipe = self._recipe_for(*columns, target, view, rows=rows, trained=trained, held=held)
+        return recipe if hooks is None else hooks.per_network(recipe, preprocessor)
+
+    def _recipe_for(
+        self,
+        numbers: int,
+        embeddings: tuple[int, ...],
+        target: Target,
+        view: View,
+        *,
+        rows: int,
+        trained: int,
+        held: bool,
+    ) -> Recipe:
+        """The recipe of a network for columns of so many numbers, and of codes with so many categories each."""
+        return table_recipe(
             self,
             target,
             replace(self.taste, decay=self.taste.decay / multiple(self.optimizer)),
             view,
             rows=rows,
             trained=trained,
-            numbers=preprocessor.n_numbers_,
-            embeddings=preprocessor.embedding_sizes_,
+            numbers=numbers,
+            embeddings=embeddings,
             held=held,
         )
-        return recipe if hooks is None else hooks.per_network(recipe, preprocessor)
 
     def get_recipe(self, rows: int | None = None) -> dict[str, Any]:
         """All parameters with what "auto" is: what `quality` sets, to look at and to change.
@@ -357,17 +372,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         target, rows = self._target(labels, None), len(labels)
         target.loss.prepare(target.encode(labels), target.outputs)
         for view in views_of(self, rows):
-            table_recipe(
-                self,
-                target,
-                self.taste,
-                view,
-                rows=rows,
-                trained=rows,
-                numbers=1,
-                embeddings=(),
-                held=self._holds_out,
-            ).model()
+            self._recipe_for(1, (), target, view, rows=rows, trained=rows, held=self._holds_out).model()
 
     def _samples(
         self, target: Target, matrix: Array, y: Array, weights: Array | None, *, part: bool = False

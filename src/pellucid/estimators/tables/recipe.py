@@ -208,9 +208,8 @@ WAVES = View("waves", waves=True)
 PIECES = View("pieces", waves=True, bins=32, dims=4)
 ROUGH = View("rough", bins=16, dims=8, start="standard_normal")
 FINE = View("fine", bins=64, dims=8, start="standard_normal")
-NOISY, NOISY_ROUGH = (
-    replace(one, name=name, dropout=0.15) for one, name in ((PIECES, "noisy"), (ROUGH, "noisy_rough"))
-)
+NOISY = replace(PIECES, name="noisy", dropout=0.15)
+NOISY_ROUGH = replace(ROUGH, name="noisy_rough", dropout=0.15)
 LINEAR = View("linear", hidden=False)
 VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, NOISY, NOISY_ROUGH, LINEAR)}
 
