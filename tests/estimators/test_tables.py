@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from pellucid import TabularMLPClassifier
 from pellucid.estimators import ColumnWarning, SmoothRobustScaler, TablePreprocessor
 from pellucid.estimators.tables import table_sample
 from pellucid.estimators.tables.coded_texts import as_objects, is_coded
@@ -149,9 +150,10 @@ def test_robust_scale_and_smooth_clip_by_hand():
     x = np.array([1.0, 2.0, 3.0, 4.0, 100.0])
     z = (x - 3.0) / 2.0
     made = TablePreprocessor().fit_transform(x[:, None])[:, 0]
-    assert_allclose(made, z / np.sqrt(1 + (z / 3) ** 2))
-    assert np.abs(made).max() < 3
-    assert TablePreprocessor().fit_transform(np.array([[0.0]] * 9 + [[4.0]]))[-1, 0] == pytest.approx(
+    far = np.sqrt(1 + (z / 3) ** 2)
+    assert_allclose(made, z / far * (1 + np.log10(far) / 3))
+    assert_allclose(SmoothRobustScaler(tail=0.0).fit_transform(x[:, None])[:, 0], z / far)
+    assert SmoothRobustScaler(tail=0.0).fit_transform(np.array([[0.0]] * 9 + [[4.0]]))[-1, 0] == pytest.approx(
         2 / np.sqrt(1 + 4 / 9)
     )  # both quartiles are 0: half the range
     assert not TablePreprocessor().fit(np.ones((5, 1))).transform(np.array([[7.0]])).any()
@@ -422,8 +424,34 @@ def test_column_called_like_a_part_of_a_date_keeps_its_missing_mark() -> None:
 
 
 def test_huge_outliers_end_at_the_limit() -> None:
-    scaler = SmoothRobustScaler().fit(few.X)
-    assert np.array_equal(scaler.transform(np.array([[1e300, -1e300, 1e160, 1e20]])), [[3.0, -3.0, 3.0, 3.0]])
+    huge = np.array([[1e300, -1e300, 1e160, 1e20]])
+    assert np.array_equal(SmoothRobustScaler(tail=0.0).fit(few.X).transform(huge), [[3.0, -3.0, 3.0, 3.0]])
+    assert np.allclose(SmoothRobustScaler().fit(few.X).transform(huge), [[12.0, -12.0, 12.0, 12.0]])
+
+
+def test_beyond_the_limit_each_factor_of_ten_counts_alike() -> None:
+    far = 10.0 ** np.arange(2, 8)[:, None]
+    column = np.concatenate([few.X[:, :1], far, -far])
+    scaled = SmoothRobustScaler().fit(few.X[:, :1]).transform(column)
+    assert np.allclose(np.diff(scaled[len(few.X) :][:6, 0]), 1.0, atol=0.02)
+    assert np.all(np.diff(scaled[np.argsort(column[:, 0]), 0]) > 0)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, "1"])
+def test_a_tail_is_a_number_from_0(bad: object) -> None:
+    with pytest.raises(ValueError, match="tail is a number from 0, got"):
+        SmoothRobustScaler(tail=bad).fit(few.X)  # type: ignore[arg-type]
+
+
+def test_magnitudes_of_far_numbers_are_learned() -> None:
+    """A class for each factor of a hundred, in three rows of a hundred each: to a clip they are all the same."""
+    rng = np.random.default_rng(0)
+    power = np.where(rng.random(3000) < 0.9, 0, rng.integers(1, 4, 3000))
+    near, sign = rng.normal(size=3000), rng.choice([-1.0, 1.0], 3000)
+    far = sign * 100.0**power * rng.uniform(5, 20, 3000)
+    X = np.column_stack([np.where(power > 0, far, near), rng.normal(size=3000)])
+    classifier = TabularMLPClassifier(quality="fast", random_state=0).fit(X[:2000], power[:2000])
+    assert classifier.score(X[2000:], power[2000:]) > 0.99
 
 
 def test_scales_of_many_rows_come_from_some(monkeypatch):

@@ -132,6 +132,11 @@ def _ensemble(state: State) -> State:
     return state
 
 
+def _scaler(state: State) -> State:
+    """Of a time when numbers ended at the limit."""
+    return {"tail": 0.0} | state
+
+
 UPGRADES: dict[str, Callable[[State], State]] = {
     "MLPClassifier": _network,
     "MLPRegressor": _network,
@@ -140,5 +145,6 @@ UPGRADES: dict[str, Callable[[State], State]] = {
     "BaggedMLPClassifier": _ensemble,
     "BaggedMLPRegressor": _ensemble,
     "TablePreprocessor": _table_preprocessor,
+    "SmoothRobustScaler": _scaler,
 }
 """By the name of the class: from the attributes or fields in a file to those that the class has now."""

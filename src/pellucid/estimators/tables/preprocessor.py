@@ -67,7 +67,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     scaling: str | None = parameter(
         default="robust",
         condition=one_of(*SCALERS, words=f"one of {', '.join(map(repr, SCALERS))}"),
-        doc='"robust" (median, quartiles and a smooth clip; of one-hot columns too, as in RealMLP), "separate" '
+        doc='"robust" (median, quartiles and a smooth clip with a tail; of one-hot columns too), "separate" '
         '(robust, and what nearly equal columns differ by beside it: see `HiddenDirections`), "standard", '
         '"quantile" (to a normal distribution), "pca", "whiten", "centre" or None',
         kw_only=False,

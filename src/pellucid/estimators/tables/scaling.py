@@ -46,24 +46,30 @@ def weighted_quantiles(x: Floats, shares: tuple[float, ...], weights: Array | No
 
 
 class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """(x - median) / (q75 - q25), then x / sqrt(1 + (x / limit)²): outliers end at ±limit (RealMLP).
+    """(x - median) / (q75 - q25), then x / sqrt(1 + (x / limit)²) as RealMLP has it, with a tail beyond ±limit.
 
+    So outliers do no harm, and yet a thousand is not a million: where few rows reach so far, that may be what matters.
     Where both quartiles are equal, half the range takes the place of their distance; a constant column becomes 0.
 
     Parameters
     ----------
     limit : float
-        where outliers end
+        up to where numbers are nearly as they are
+    tail : float
+        what each factor of ten adds beyond it, up to a thousand million times the limit; 0 ends at ±limit
 
     Examples
     --------
     >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [1000.0]])
     >>> SmoothRobustScaler().fit_transform(x).ravel().round(3).tolist()
+    [-0.956, -0.494, 0.0, 0.494, 5.222]
+    >>> SmoothRobustScaler(tail=0.0).fit_transform(x).ravel().round(3).tolist()
     [-0.949, -0.493, 0.0, 0.493, 3.0]
     """
 
-    def __init__(self, limit: float = 3.0) -> None:
+    def __init__(self, limit: float = 3.0, tail: float = 1.0) -> None:
         self.limit = limit
+        self.tail = tail
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> SmoothRobustScaler:
         """Learn medians and scales.
@@ -83,6 +89,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             itself
         """
         check_number("a number above 0", above=True, limit=self.limit)
+        check_number("a number from 0", tail=self.tail)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32))
         weights = checked_weights(sample_weight, len(x))
         if weights is not None:
@@ -95,7 +102,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Scale, and clip smoothly.
+        """Scale, and clip smoothly, but for the tail.
 
         Parameters
         ----------
@@ -105,7 +112,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n, features)
-            each within ±limit
+            each within ±(limit + 9 tail)
         """
         check_is_fitted(self)
         x: Floats = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
@@ -123,9 +130,9 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n, features)
-            each within ±limit
+            each within ±(limit + 9 tail)
         """
-        return smoothly_clipped((x - self.center_) / self.scale_, self.limit)
+        return smoothly_clipped((x - self.center_) / self.scale_, self.limit, self.tail)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
