@@ -440,7 +440,7 @@ def test_beyond_the_limit_each_factor_of_ten_counts_alike() -> None:
 @pytest.mark.parametrize("bad", [-1.0, np.nan, "1"])
 def test_a_tail_is_a_number_from_0(bad: object) -> None:
     with pytest.raises(ValueError, match="tail is a number from 0, got"):
-        SmoothRobustScaler(tail=bad).fit(few.X)  # type: ignore[arg-type]
+        SmoothRobustScaler(tail=bad).fit(few.X)
 
 
 def test_magnitudes_of_far_numbers_are_learned() -> None:

@@ -188,6 +188,7 @@ def network_of(
     dropout: float | Sequence[float],
     norm: str | nn.Layer | None,
     ready: bool,
+    left_out: nn.LeaveOut | None = None,
 ) -> nn.Layer:
     """The layers. `ready`: first weights come from elsewhere, so no initialiser is asked for."""
     net: nn.Layer = nn.mlp(
@@ -205,7 +206,7 @@ def network_of(
         scaling=settings.scaling,
         members=settings.members,
     )
-    ahead: list[tuple[str, nn.Layer]] = []
+    ahead: list[tuple[str, nn.Layer]] = [] if left_out is None else [("input.columns", left_out)]
     if settings.fixed_scale is not None:
         ahead.append(("input.fixed_scale", settings.fixed_scale))
     if settings.embeddings:

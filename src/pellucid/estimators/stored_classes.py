@@ -20,6 +20,7 @@ from pellucid.estimators.number_target import NumberTarget, Units
 from pellucid.estimators.tables.encoding import Encoding
 from pellucid.estimators.tables.hidden_directions import HiddenDirections
 from pellucid.estimators.tables.layout import Layout
+from pellucid.estimators.tables.straight_columns import StraightColumns
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train.model import Progress
 
@@ -47,6 +48,7 @@ RECORDS = (
     NumberOutputs,
     NumberTarget,
     Progress,
+    StraightColumns,
     Units,
 )
 CLASSES: dict[str, type] = {one.__name__: one for one in (*OURS, *TRANSFORMERS, *RECORDS)}

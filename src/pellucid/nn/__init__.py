@@ -62,6 +62,7 @@ from pellucid.nn.layers.fixed_scale import FixedScale as FixedScale
 from pellucid.nn.layers.layer import Layer as Layer
 from pellucid.nn.layers.layer import Parameter as Parameter
 from pellucid.nn.layers.layer import Variables as Variables
+from pellucid.nn.layers.leave_out import LeaveOut as LeaveOut
 from pellucid.nn.layers.members import Heads as Heads
 from pellucid.nn.layers.members import Members as Members
 from pellucid.nn.layers.mlp import mlp as mlp

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
@@ -37,6 +38,7 @@ from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.recipe import (
+    Columns,
     TableParameters,
     Taste,
     View,
@@ -165,7 +167,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         for inside, _ in parts:
             teaches[inside] = True
         learned = np.flatnonzero(teaches)
-        preprocessor = self._new_preprocessor()
+        preprocessor = self._new_preprocessor(table.rows)
         matrix = preprocessor.fit_table(table, _pick(weights, learned), learned if len(learned) < table.rows else None)
         note_groups(preprocessor, column)
         outside = [out for _, out in parts]
@@ -235,7 +237,9 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
                 "Leave folds as it comes, or give rows in memory"
             )
         target = lambda y, weights: self._target(self._checked_target(y), weights)
-        learner = TableLearner(target, self._new_preprocessor(), self._views, partial(self._recipe, hooks=hooks))
+        learner = TableLearner(
+            target, self._new_preprocessor(math.inf), self._views, partial(self._recipe, hooks=hooks)
+        )
         column = named_column("groups", groups)
         table = fit_streamed(self, learner, data, X_val, y_val, groups=column, time=named_column("time", time))
         note_groups(table.preprocessor, column)
@@ -267,19 +271,26 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         together = None if dependence is None else dependence.take(counting)
         return table.take(counting), labels[counting], weights[counting], together
 
-    def _new_preprocessor(self) -> TablePreprocessor:
+    def _new_preprocessor(self, rows: float) -> TablePreprocessor:
+        """For a table of so many rows."""
         return TablePreprocessor(
-            self.scaling, one_hot_max=self.one_hot_max, categorical=self.categorical, dtype=self.dtype
+            self.scaling,
+            one_hot_max=self.one_hot_max,
+            categorical=self.categorical,
+            dtype=self.dtype,
+            straight=any(view.straight for view in views_of(self, rows)),
         )
 
     def _views(self, preprocessor: TablePreprocessor, rows: int, *, weighed: bool) -> tuple[View, ...]:
-        """How networks see numbers; where there are none to see, each as it is without them.
+        """How networks see numbers; where there are none to see, or none with long tails, each as it is without them.
 
         A linear network among others is for tables where the others fail, so its share has to be `weighed`.
         """
         views = views_of(self, rows)
         if not weighed:
             views = tuple(view for view in views if view.hidden) or views
+        if not preprocessor.straight_places_:
+            views = tuple(dict.fromkeys(view.without_tails() for view in views))
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(view.without_numbers() for view in views))
 
     def _recipe(
@@ -293,14 +304,13 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         held: bool,
         hooks: FitHooks | None = None,
     ) -> Recipe:
-        columns = preprocessor.n_numbers_, preprocessor.embedding_sizes_
-        recipe = self._recipe_for(*columns, target, view, rows=rows, trained=trained, held=held)
+        columns = Columns(preprocessor.n_numbers_, preprocessor.straight_places_, preprocessor.embedding_sizes_)
+        recipe = self._recipe_for(columns, target, view, rows=rows, trained=trained, held=held)
         return recipe if hooks is None else hooks.per_network(recipe, preprocessor)
 
     def _recipe_for(
         self,
-        numbers: int,
-        embeddings: tuple[int, ...],
+        columns: Columns,
         target: Target,
         view: View,
         *,
@@ -308,7 +318,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         trained: int,
         held: bool,
     ) -> Recipe:
-        """The recipe of a network for columns of so many numbers, and of codes with so many categories each."""
+        """The recipe of a network for such columns."""
         return table_recipe(
             self,
             target,
@@ -316,8 +326,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             view,
             rows=rows,
             trained=trained,
-            numbers=numbers,
-            embeddings=embeddings,
+            columns=columns,
             held=held,
         )
 
@@ -340,7 +349,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         >>> from pellucid import TabularMLPClassifier
         >>> recipe = TabularMLPClassifier(quality="best", max_iter=20).get_recipe(rows=5_000)
         >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
-        (10, ('waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear'), 20, 128)
+        (10, ('waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear', 'straight'), 20, 128)
         """
         trained: list[int] = []
         if rows is None:
@@ -372,7 +381,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         target, rows = self._target(labels, None), len(labels)
         target.loss.prepare(target.encode(labels), target.outputs)
         for view in views_of(self, rows):
-            self._recipe_for(1, (), target, view, rows=rows, trained=rows, held=self._holds_out).model()
+            self._recipe_for(Columns(1), target, view, rows=rows, trained=rows, held=self._holds_out).model()
 
     def _samples(
         self, target: Target, matrix: Array, y: Array, weights: Array | None, *, part: bool = False

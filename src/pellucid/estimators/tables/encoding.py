@@ -18,6 +18,7 @@ from pellucid.estimators.tables import columns
 from pellucid.estimators.tables.coded_texts import category_codes
 from pellucid.estimators.tables.layout import Layout, moment
 from pellucid.estimators.tables.scaling import SCALERS, fit_scalers, scaled_by
+from pellucid.estimators.tables.straight_columns import StraightColumns, straight_columns
 
 UNKNOWN = {"handle_unknown": "use_encoded_value", "unknown_value": -1, "encoded_missing_value": -1}
 """Codes are 0, 1, ...; what is unknown or None becomes -1. (In one-hot columns it becomes zeros.)"""
@@ -28,9 +29,10 @@ SPANS = {"standard": (1e-150, 1e150), "pca": (1e-150, 1e150), "whiten": (1e-150,
 
 @dataclass(frozen=True)
 class Encoding:
-    """What was learned from a table. Columns of a row: numbers, marks of missing ones, one-hot columns, codes.
+    """What was learned from a table. A row has numbers, marks of missing ones, one-hot columns, straight ones, codes.
 
     `marked` are the places of the numbers with a mark. The first `scaled` columns are scaled, into `scaled_out`.
+    `straight` are numbers that the scale has bent, once more.
     """
 
     layout: Layout
@@ -41,6 +43,7 @@ class Encoding:
     scalers: list[TransformerMixin]
     scaled: int
     scaled_out: int
+    straight: StraightColumns | None = None
 
     def rows(self, values: dict[str, Array]) -> Array:
         """Columns as their kind wants them, by name, as rows.   -> (n, columns of `names`)"""
@@ -68,8 +71,9 @@ class Encoding:
         return np.column_stack(parts)
 
     def joined(self, scaled: Array, unscaled: Array, codes: Array) -> Array:
-        """Scaled columns, those that need no scale, and codes."""
-        parts = [part for part in (scaled, unscaled[:, self.scaled :], codes) if part.shape[1]]
+        """Scaled columns, those that need no scale, straight ones, and codes."""
+        straight = unscaled[:, :0] if self.straight is None else self.straight.rows(unscaled)
+        parts = [part for part in (scaled, unscaled[:, self.scaled :], straight, codes) if part.shape[1]]
         return parts[0] if len(parts) == 1 else np.column_stack(parts or [scaled])
 
     def codes(self, values: dict[str, Array]) -> Array:
@@ -112,7 +116,16 @@ class Encoding:
         for name, categories in zip(layout.one_hot, layout.categories_of(layout.one_hot), strict=True):
             marks += [f"{name}_{one}" for one in (categories[1:] if len(categories) == 2 else categories)]
         hidden = [] if self.components() else [f"hidden{i}" for i in range(self.scaled_out - self.scaled)]
-        return [*(self.components() or numbers), *marks, *hidden, *(f"{name}_code" for name in layout.embedded)]
+        straight = [] if self.straight is None else [f"{numbers[place]}_straight" for place in self.straight.places]
+        codes = [f"{name}_code" for name in layout.embedded]
+        return [*(self.components() or numbers), *marks, *hidden, *straight, *codes]
+
+    def straight_places(self) -> dict[int, int]:
+        """Where the straight columns stand in a row, by the places of their scaled twins."""
+        if self.straight is None:
+            return {}
+        first = len(self.names()) - len(self.layout.embedded) - len(self.straight)
+        return {int(twin): first + number for number, twin in enumerate(self.straight.places)}
 
     def components(self) -> list[str]:
         """Names of principal components, where they take the place of the numbers."""
@@ -121,9 +134,19 @@ class Encoding:
 
 
 def learn_encoding(
-    layout: Layout, values: dict[str, Array], scaling: str | None, *, marks: bool, weights: Array | None
+    layout: Layout,
+    values: dict[str, Array],
+    scaling: str | None,
+    *,
+    marks: bool,
+    straight: bool,
+    weights: Array | None,
 ) -> Encoding:
-    """The encoding of these columns. `marks`: are missing numbers marked by a column of their own?"""
+    """The encoding of these columns.
+
+    marks: are missing numbers marked by a column of their own?   straight: do numbers that the scale bends stand once
+    more as they are?
+    """
     numbers = layout.numbers(values)
     _refuse_spans(layout.number_names(), numbers, scaling)
     # of a date's columns the first stands for all
@@ -146,7 +169,12 @@ def learn_encoding(
     )
     part = unscaled if scaling in ("robust", "separate") else unscaled[:, : numbers.shape[1]]
     width = fit_scalers(encoding.scalers, part, weights) if part.shape[1] else 0
-    return replace(encoding, scaled=part.shape[1], scaled_out=width)
+    encoding = replace(encoding, scaled=part.shape[1], scaled_out=width)
+    if not straight or not numbers.shape[1] or not encoding.scalers or encoding.components():
+        return encoding
+    twins = by_parts(lambda some: scaled_by(encoding.scalers[0], part[some]), len(part), "F")
+    places = slice(numbers.shape[1])
+    return replace(encoding, straight=straight_columns(unscaled[:, places], twins[:, places], weights))
 
 
 def _imputer(numbers: Array) -> SimpleImputer:

@@ -42,9 +42,9 @@ class IncrementalTabularMLP(BaseTabularMLP):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike, classes: Array | None, hooks: FitHooks
     ) -> None:
         before = self.fitted if self.__sklearn_is_fitted__() else None
-        preprocessor = self._new_preprocessor() if before is None else self.preprocessor_
-        known = None if before is None else preprocessor
+        known = None if before is None else self.preprocessor_
         table, labels, weights, _ = self._read(X, y, sample_weight, known=known)
+        preprocessor = self._new_preprocessor(table.rows) if before is None else self.preprocessor_
         target = self._first_target(labels, weights, classes) if before is None else before.target
         target.check(labels)
         matrix = preprocessor.fit_table(table, weights) if before is None else preprocessor.apply_table(table)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from pellucid.amounts import FLOATS, Condition, is_whole, one_of
+from pellucid.amounts import FLOATS, YES_NO, Condition, is_whole, one_of
 from pellucid.data.background import ahead
 from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import all_finite
@@ -91,6 +91,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         default="float64",
         condition=FLOATS,
         doc='"float64" or "float32"',
+    )
+    straight: bool = parameter(
+        default=False,
+        condition=YES_NO,
+        doc="put numbers that the scale bends (those with long tails) once more behind the others, standardised: for "
+        "models that are straight lines",
     )
 
     # fit
@@ -203,7 +209,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         some = scale_rows(values, layout.categories, table.rows) if data is None else None  # a sample is few enough
         shown = values if some is None else {name: column[some] for name, column in values.items()}
         counts = weights if some is None or weights is None else weights[some]
-        encoding = learn_encoding(layout, shown, self.scaling, marks=self.missing == "indicator", weights=counts)
+        marks, straight = self.missing == "indicator", self.straight
+        encoding = learn_encoding(layout, shown, self.scaling, marks=marks, straight=straight, weights=counts)
         matrix = self._rows(encoding, values)
         self._encoding = encoding
         self.n_features_in_ = len(table.names)
@@ -445,6 +452,12 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """How many of the first columns are numbers (the others are marks, one-hot columns and codes)."""
         check_is_fitted(self, "kinds_")
         return len(self._encoding.components() or self._encoding.layout.number_names())
+
+    @property
+    def straight_places_(self) -> dict[int, int]:
+        """Where numbers stand that are there once more as they are, by the places of their scaled twins."""
+        check_is_fitted(self, "kinds_")
+        return self._encoding.straight_places()
 
     def get_feature_names_out(self, input_features: ArrayLike = None) -> Array:
         """Names of the columns of `transform`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,8 @@ def _viewed(asked: object) -> bool:
 
 VIEWED = Condition(
     _viewed,
-    "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear', several, or None",
+    "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear', 'straight', "
+    "several, or None",
 )
 
 
@@ -105,7 +106,8 @@ class TableParameters(Parameters):
         condition=VIEWED,
         doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
         '"rough" pieces, many "fine" ones, "noisy" and "noisy_rough" for pieces with dropout, None or "plain" for '
-        'the number alone, "linear" for that without hidden layers; of several names each is a network of its own',
+        'the number alone, "linear" for that without hidden layers, "straight" for those without and numbers with long '
+        "tails as they are, not clipped; of several names each is a network of its own",
     )
     folds: int | str = parameter(
         default="auto",
@@ -185,10 +187,11 @@ class TableNumberParameters(Parameters):
 
 @dataclass(frozen=True)
 class View:
-    """What a network gets beside each number; whether it has hidden layers at all, and their dropout."""
+    """What a network gets beside each number; has it hidden layers, and which dropout; are long tails straight?"""
 
     name: str
     hidden: bool = True
+    straight: bool = False
     waves: bool = False
     bins: int = 0
     dims: int = 0
@@ -198,6 +201,15 @@ class View:
     def without_numbers(self) -> View:
         """Where there are none to see."""
         return replace(PLAIN, dropout=self.dropout) if self.hidden else self
+
+    def without_tails(self) -> View:
+        """Where no number has a long one."""
+        return LINEAR if self.straight else self
+
+    def left_out(self, straight: dict[int, int]) -> nn.LeaveOut | None:
+        """Of numbers that are there twice one: scaled, or as it is, by which hidden layers would be led astray."""
+        places = straight.keys() if self.straight else straight.values()
+        return nn.LeaveOut(tuple(sorted(places))) if straight else None
 
     def pieces(self, columns: int) -> nn.PiecewiseLinear | None:
         return nn.PiecewiseLinear(columns, self.bins, self.dims, self.start) if self.bins and columns else None
@@ -211,7 +223,8 @@ FINE = View("fine", bins=64, dims=8, start="standard_normal")
 NOISY = replace(PIECES, name="noisy", dropout=0.15)
 NOISY_ROUGH = replace(ROUGH, name="noisy_rough", dropout=0.15)
 LINEAR = View("linear", hidden=False)
-VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, NOISY, NOISY_ROUGH, LINEAR)}
+STRAIGHT = View("straight", hidden=False, straight=True)
+VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, NOISY, NOISY_ROUGH, LINEAR, STRAIGHT)}
 
 
 # what a quality means
@@ -229,9 +242,10 @@ class Quality:
 
 
 SMALL, WIDE = (64, 64), (128, 128, 128)
-FEW = ("waves", "pieces", "rough", "linear")
-MANY = ("waves", "pieces", "rough", "fine", "linear")
-ALL = ("waves", "pieces", "rough", "fine", "noisy", "noisy_rough", "linear")
+LINES = ("linear", "straight")
+FEW = ("waves", "pieces", "rough", *LINES)
+MANY = ("waves", "pieces", "rough", "fine", *LINES)
+ALL = ("waves", "pieces", "rough", "fine", "noisy", "noisy_rough", *LINES)
 QUALITIES = {
     "fast": (Quality(2_000, SMALL, ("rough",), 1, 0.5), Quality(math.inf, SMALL, ("rough",), 1, 0.25)),
     "default": (
@@ -244,7 +258,7 @@ QUALITIES = {
 """Few rows need many networks, and can afford them; more rows can be followed more finely."""
 
 
-def quality_of(parameters: TableParameters, rows: int) -> Quality:
+def quality_of(parameters: TableParameters, rows: float) -> Quality:
     """What the parameter `quality` means for so many rows."""
     return next(one for one in QUALITIES[parameters.quality] if rows <= one.most)
 
@@ -255,7 +269,7 @@ def sizes_of(parameters: TableParameters, rows: int) -> list[int]:
     return layer_sizes(quality_of(parameters, rows).sizes if is_auto(asked) else asked)
 
 
-def views_of(parameters: TableParameters, rows: int) -> tuple[View, ...]:
+def views_of(parameters: TableParameters, rows: float) -> tuple[View, ...]:
     """How the networks see numbers, one for each."""
     asked = parameters.numbers
     if is_auto(asked):
@@ -322,6 +336,18 @@ def auto_epochs(rows: int, share: float = 1.0) -> int:
     return max(int(usual * share), 4)
 
 
+@dataclass(frozen=True)
+class Columns:
+    """Of a row: so many numbers first, then among others those that are there once more as they are, codes last.
+
+    straight: places of the second by those of the first   embeddings: how many codes there are of each of the last
+    """
+
+    numbers: int
+    straight: dict[int, int] = field(default_factory=dict)
+    embeddings: tuple[int, ...] = ()
+
+
 def table_recipe(
     parameters: TableParameters,
     target: Target,
@@ -330,17 +356,15 @@ def table_recipe(
     *,
     rows: int,
     trained: int,
-    numbers: int,
-    embeddings: tuple[int, ...],
+    columns: Columns,
     held: bool,
 ) -> Recipe:
     """The recipe of a network for a table of so many rows, of which so many are trained on.
 
-    numbers, embeddings: how many of the first columns are numbers, the categories of the last ones.   held: are there
-    validation rows?
+    held: are there validation rows?
     """
     chosen = resolved(parameters, taste, rows)
-    pieces = view.pieces(numbers)
+    pieces = view.pieces(columns.numbers)
     metric = table_metric(parameters, target)
     network = NetworkSettings(
         scaling="ntk" if view.hidden else "standard",
@@ -348,9 +372,9 @@ def table_recipe(
         bias=taste.bias,
         output_init=0.0,
         output_bias=0.0,
-        embeddings=embeddings,
+        embeddings=columns.embeddings,
         embedding_dim=parameters.embedding_dim,
-        periodic=numbers if view.waves else 0,
+        periodic=columns.numbers if view.waves else 0,
         piecewise=0 if pieces is None else pieces,
     )
     beside = [BESIDE["input.periodic"]] * bool(network.periodic) + [BESIDE["input.piecewise"]] * bool(pieces)
@@ -367,6 +391,7 @@ def table_recipe(
             network,
             dropout=parameters.dropout if np.any(parameters.dropout) else view.dropout,
             norm=parameters.norm,
+            left_out=view.left_out(columns.straight),
             ready=False,
         ),
         start=None,

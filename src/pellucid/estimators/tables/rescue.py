@@ -91,7 +91,8 @@ def rescued(
         raise failure if failure is not None else RuntimeError("no attempt was made")
     for word in told:
         word()
-    _compare(recipe, by, best_costs)
+    if not _is_line(best):
+        _compare(recipe, by, best_costs)
     figures = {"network": best_costs, "linear": by.linear, "constant": by.constant}
     return replace(best, attempts=tuple(attempts), baselines={name: by.mean(costs) for name, costs in figures.items()})
 
@@ -119,12 +120,17 @@ def _failure(judge: HeldOut, fitted: Fitted, costs: Array) -> str:
             f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, does not beat the "
             f"{judge.mean(judge.constant):.4g} of a constant answer by more than chance"
         )
-    if judge.compared(costs, judge.linear).beyond(ONE_ERROR):
+    if not _is_line(fitted) and judge.compared(costs, judge.linear).beyond(ONE_ERROR):
         return (
             f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, is above the "
             f"{judge.mean(judge.linear):.4g} of a linear model"
         )
     return ""
+
+
+def _is_line(fitted: Fitted) -> bool:
+    """Is the answer a linear model itself? Another one differs from it by chance."""
+    return all(len(network.layers) == 1 for network in fitted.networks)
 
 
 def _learned(judge: HeldOut, fitted: Fitted) -> bool:
