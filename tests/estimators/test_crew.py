@@ -3,6 +3,7 @@
 import _thread
 import signal
 import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from sklearn.metrics import log_loss
 
 import pellucid
 from pellucid import TabularMLPClassifier, TabularMLPRegressor, nn
+from pellucid.train import Callback, Run
+from pellucid.train.loop.ending import EndingKind
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -145,7 +148,27 @@ def test_time_is_for_all_together() -> None:
         warnings.simplefilter("ignore")
         model.fit(FRAME, LABELS)
     assert 1 <= len(model.fitted.networks) <= 32
-    assert model.n_iter_ < 10_000
+    assert model.n_iter_ <= max(network.limit for network in model.fitted.networks) < 10_000
+
+
+class Sleepy(Callback):
+    """An epoch takes a while."""
+
+    side_by_side = True
+
+    def on_epoch_end(self, run: Run) -> None:
+        time.sleep(0.05)
+
+
+def test_in_a_short_time_fewer_networks_come_to_the_end_of_their_schedules() -> None:
+    settings: dict[str, Any] = {"hidden_layer_sizes": (4,), "numbers": ("waves", "plain"), "folds": 8, "max_iter": 20}
+    model = TabularMLPClassifier(max_time=5.0, callbacks=[Sleepy()], random_state=0, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(FRAME, LABELS)
+    ended = [network.model.history.ending for network in model.fitted.networks]
+    assert 1 <= len(ended) < 16
+    assert [ending.kind for ending in ended if ending is not None] == [EndingKind.EPOCHS] * len(ended)
 
 
 def test_the_recipe_makes_the_same_estimator() -> None:

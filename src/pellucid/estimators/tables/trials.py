@@ -16,6 +16,7 @@ from pellucid.estimators.fitted import Fitted, begin
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.common_epoch import Trial, candidates_for
 from pellucid.estimators.tables.kept_networks import KeptNetworks, task_of
+from pellucid.estimators.tables.time_limit import Clock, Pace, shortened
 from pellucid.train import Callback
 from pellucid.train.loop.ending import EndingKind
 from pellucid.train.side_by_side import side_by_side
@@ -70,8 +71,10 @@ class Trials:
 
         stretch: may there be more epochs, or fewer, than the recipes say?
         """
+        if self._limit is not None:
+            return self._timely()
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
-        stretch = stretch and len(self.folds) > 1 and self._limit is None  # else the pilots are half of all
+        stretch = stretch and len(self.folds) > 1  # else the pilots are half of all
         pilots = [(0, kind) for kind in early[:PILOTS]] if stretch else []
         first, ended = self.some(pilots)
         chosen = self
@@ -93,6 +96,31 @@ class Trials:
         held = self.folds[0][1]
         return held is not None and len(held) >= TELLING
 
+    def _timely(self) -> Done:
+        """As many as there is time for, with a schedule that ends in time."""
+        limit = self._limit
+        assert limit is not None
+        clock, chosen = Clock(limit, self.begun), self
+        by_steps = [one for one in self.recipes if one.max_fun is None]
+        if by_steps:
+            count, pace = len(self.folds) * len(by_steps), self._pace(by_steps[0], clock)
+            recipes = [
+                one if one.max_fun is not None else shortened(one, count, clock.left, pace, self._lanes)
+                for one in self.recipes
+            ]
+            chosen = replace(self, recipes=recipes)
+        networks, ended = chosen.some(list(self.seeds), clock)
+        return Done(networks, chosen, ended)
+
+    def _pace(self, recipe: Recipe, clock: Clock) -> float:
+        """Seconds of an epoch, by a training that is not carried on."""
+        pace, (rows, held), own = Pace(), self.folds[0], np.random.RandomState(self.seeds[0, 0])
+        recipe = replace(recipe, callbacks=(pace,), checkpoint=None, verbose=False, max_time=max(clock.left, 1e-3))
+        if self._singly:
+            recipe = replace(recipe, threads=1)
+        self.train(recipe, rows, held, begin(recipe, rows.X.shape[1], own), own, tell=_nothing)
+        return pace.seconds
+
     def _lasting(self, length: float) -> Trials:
         """Times so many epochs."""
         recipes = [_lasting(one, length) if one.early else one for one in self.recipes]
@@ -103,11 +131,19 @@ class Trials:
         """Seconds, for all together."""
         return self.recipes[0].max_time
 
-    def some(self, places: Sequence[Place]) -> tuple[dict[Place, Trial], bool]:
-        """Some of the networks; did the user end it?"""
-        done, waiting = dict[Place, Trial](), list(places)
-        singly = _many(self.recipes[0], len(self.seeds))
-        lanes = _lanes(self.recipes[0]) if singly else 1
+    @property
+    def _singly(self) -> bool:
+        """Has each a thread for itself?"""
+        return _many(self.recipes[0], len(self.seeds))
+
+    @property
+    def _lanes(self) -> int:
+        """How many are trained at a time."""
+        return _lanes(self.recipes[0]) if self._singly else 1
+
+    def some(self, places: Sequence[Place], clock: Clock | None = None) -> tuple[dict[Place, Trial], bool]:
+        """Some of the networks, those that there is time for; did the user end it?"""
+        done, lanes, singly = dict[Place, Trial](), self._lanes, self._singly
 
         def work(place: Place) -> None:
             recipe = self.recipes[place[1]]
@@ -115,13 +151,11 @@ class Trials:
                 recipe = replace(recipe, threads=1)
             if lanes > 1:
                 recipe = replace(recipe, verbose=False)
-            if self._limit is not None:
-                spare = self._limit - (time.monotonic() - self.begun)
-                if spare <= 0 and place != (0, 0):
-                    return
-                recipe = replace(recipe, max_time=max(spare, 1e-3) * min(lanes / len(waiting), 1.0))
-            waiting.remove(place)
-            done[place] = self._one(place, recipe)
+            if clock is None:
+                done[place] = self._one(place, recipe)
+            elif place == (0, 0) or clock.enough(recipe):
+                with clock.timed(recipe):
+                    done[place] = self._one(place, replace(recipe, max_time=max(clock.left, 1e-3)))
 
         if lanes == 1:
             for place in places:
