@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sklearn.metrics import log_loss
 
 import pellucid
 from pellucid import TabularMLPClassifier, TabularMLPRegressor, nn
+from pellucid.estimators.fitted import Crew
 from pellucid.train import Callback, Run
 from pellucid.train.loop.ending import EndingKind
 
@@ -134,12 +136,39 @@ def test_a_row_alone_gets_the_same_answer() -> None:
     np.testing.assert_allclose(model.predict_proba(FRAME)[:3], model.predict_proba(FRAME[:3]), rtol=1e-4)
 
 
-def test_the_spread_of_members_is_a_deviation() -> None:
-    mean, deviation = fitted().predict_proba(FRAME, return_std=True)
-    assert mean.shape == deviation.shape == (N, 2)
-    assert deviation.max() > 0
-    numbers, spread = fitted("best", NUMBERS, folds=2).predict(FRAME, return_std=True)
-    assert numbers.shape == spread.shape == (N,)
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error", "gaussian"])
+def test_deviations_come_with_the_answer_itself(loss: str) -> None:
+    y = THREE if loss == "log_loss" else NUMBERS
+    model = fitted(y=y, loss=loss)
+    assert model.fitted.crew is not None
+    ask = model.predict_proba if loss == "log_loss" else model.predict
+    answer, deviation = ask(FRAME, return_std=True)
+    np.testing.assert_array_equal(answer, ask(FRAME))
+    assert deviation.shape == answer.shape
+    assert deviation.min() > 0
+
+
+@pytest.mark.parametrize("y", [LABELS, NUMBERS], ids=["classes", "numbers"])
+def test_networks_spread_as_they_count(y: np.ndarray) -> None:
+    model = fitted(y=y)
+    fit, rows = model.fitted, model.network_rows(FRAME)
+    crew = Crew(fit.crew.members[:3], (0.5, 0.25, 0.25))
+    deviation = replace(fit, crew=crew).draws(rows, 2, fit.target.decode if y is NUMBERS else model._likely, "")[1]
+    each = [member.tempered(rows) for member in crew.members]
+    said = np.stack([fit.target.decode(s) if y is NUMBERS else model._likely(s) for s in each])
+    twice = np.stack([said[0], said[0], said[1], said[2]])  # the first counts twice
+    expected = twice.std(axis=0) / np.sqrt(1 - 0.5**2 - 2 * 0.25**2)
+    np.testing.assert_allclose(deviation, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_normal_distributions_of_several_networks_are_one() -> None:
+    """The variance of a mixture: what each predicts, and how their means differ."""
+    model = fitted(y=NUMBERS, loss="gaussian")
+    target, rows = model.fitted.target, model.network_rows(FRAME)
+    between = model.fitted.crew.spread(rows, target.decode)[1]
+    within = target.deviations(model.fitted.scores(rows))
+    deviation = model.predict(FRAME, return_std=True)[1]
+    np.testing.assert_allclose(deviation, np.sqrt(within**2 + between**2), rtol=1e-4)
 
 
 def test_time_is_for_all_together() -> None:

@@ -277,6 +277,9 @@ def test_targets_that_do_not_suit_the_loss() -> None:
         regressor(loss="poisson").fit(X, -np.abs(numbers))
     with pytest.raises(ValueError, match="the loss hinge tells two classes apart, but y has 3"):
         classifier(loss="hinge").fit(X, y)
+    for loss in ("focal", "brier"):
+        with pytest.raises(ValueError, match=f"the loss {loss} is for one class in each row, but y has 2 labels"):
+            classifier(loss=loss).fit(X, np.column_stack([y > 0, y > 1]).astype(int))
     with pytest.raises(ValueError, match=r"gamma.*above 0"):
         regressor(loss="gamma").fit(X, y)
 

@@ -411,7 +411,7 @@ def test_embedding_dim_may_be_a_list() -> None:
     assert clf.estimator_.model_.params["input.embed.table1"].shape[1] == 3
 
 
-@pytest.mark.parametrize("rule", [name for name in optim.RULES if name != "schedule_free_adamw"])  # it says why not
+@pytest.mark.parametrize("rule", optim.RULES)
 def test_every_rule_learns_at_its_automatic_rate(rule):
     """Decay is a share of the rate: of a rule of high rates it must not be all that is left."""
     rng = np.random.default_rng(0)
@@ -422,3 +422,11 @@ def test_every_rule_learns_at_its_automatic_rate(rule):
         warnings.simplefilter("ignore")
         model.fit(X[:600], y[:600])
     assert model.score(X[600:], y[600:]) > 0.8
+
+
+@pytest.mark.parametrize("settings", [{"schedule": "constant"}, {"optimizer": "schedule_free_adamw"}])
+@pytest.mark.filterwarnings("error")
+def test_all_epochs_at_a_constant_rate_are_what_was_asked_for(settings):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    TabularMLPRegressor(quality="fast", random_state=0, **settings).fit(X, np.sin(2 * X[:, 0]))

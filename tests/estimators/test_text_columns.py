@@ -201,6 +201,21 @@ def test_a_few_strays_are_missing_and_many_stay_text():
     assert not said
 
 
+@pytest.mark.parametrize(
+    ("texts", "others", "words"),
+    [
+        (["2024-03-01", "2024-03-11"], ["01.03.2024", "11.03.2024"], r"as dates in fit, and 100% .* '01.03.2024'"),
+        (["14/3/2024", "15/3/2024"], ["3/14/2024"], r"as dates \(day first\) in fit"),
+        (["1,5", "2,25", "3,5"], ["1.5 m", "2.5 m", "3,5"], r"as numbers \(decimal comma\) in fit, and 67%"),
+    ],
+)
+def test_texts_that_are_written_otherwise_than_in_fit_are_told(texts, others, words):
+    pre, _ = fitted(texts)
+    with pytest.warns(ColumnWarning, match=words):
+        assert np.isfinite(pre.transform(pd.DataFrame({"t": others}))).all()
+    pre.transform(pd.DataFrame({"t": [*texts, "NA", None, "?"]}))  # a word for missing is no fault
+
+
 def test_real_dates_may_stand_beside_texts_and_take_their_place():
     column = np.array(["2024-03-01", date(2024, 3, 2), datetime(2024, 3, 3, 12), None], object)
     pre, _ = fitted(column)
@@ -278,7 +293,10 @@ def test_decimal_commas_are_seen_in_the_column():
 def test_prices_are_numbers_in_one_currency():
     pre, _ = fitted(["$1,200.50", "-$3", "7"])
     assert elapsed(pre, ["$1,200.50", "-$3", "7"]).tolist() == [1200.5, -3, 7]
-    assert elapsed(pre, ["€5"]).tolist() == [7]  # missing: the median
+    with pytest.warns(
+        ColumnWarning, match=r"decimal point\) in fit, and 100% of these cannot be read so, such as '€5'"
+    ):
+        assert elapsed(pre, ["€5"]).tolist() == [7]  # missing: the median
     assert fitted(["$1", "€2", "£3", "$4"])[0].kinds_ == {"t": "category"}
 
 

@@ -176,6 +176,11 @@ def target_of(
     else:
         record = nn.loss(loss)
     outputs = len(classes) if many else 1
+    if several and record.labels:
+        raise ValueError(
+            f"the loss {record.name} is for one class in each row, but y has {outputs} labels that are there or not: "
+            "use 'log_loss', or MultiOutputClassifier"
+        )
     if many and not several and not record.labels:
         raise ValueError(
             f"the loss {record.name} tells two classes apart, but y has {outputs}: use 'log_loss' or 'focal', or "

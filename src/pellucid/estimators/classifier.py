@@ -96,14 +96,16 @@ class ClassShell(ClassifierMixin, ClassParameters, Shell):  # type: ignore[misc]
         X : array of shape (n, features)
             rows
         return_std : bool
-            the deviation over networks with dropout at work, too (Gal and Ghahramani, 2016)
+            the deviation, too: over the networks of a table, or over one with dropout at work (Gal and Ghahramani,
+            2016)
         n_draws : int
-            how many such networks
+            how many networks are drawn by dropout
 
         Returns
         -------
         array of shape (n, classes)
-            probabilities; with `return_std` a pair, mean and deviation
+            probabilities; with `return_std` a pair, probabilities and deviations (with dropout the mean of its
+            networks, else the probabilities are the same)
         """
         if not return_std:
             return self._likely(self.logits(X))

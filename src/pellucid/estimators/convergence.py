@@ -43,6 +43,11 @@ class Patience:
     late: bool = False
     keep: str = "first"  # of equally good epochs
 
+    @property
+    def asks(self) -> bool:
+        """Is anything asked of the loss? A tolerance is, as in scikit-learn, though patience may have no end."""
+        return self.tol > 0 or self.epochs < math.inf
+
 
 @dataclass(frozen=True)
 class Rates:

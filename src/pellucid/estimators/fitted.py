@@ -100,10 +100,12 @@ class Fitted:
         return {name: array for name, array in outputs.items() if only in ("", name)}
 
     def draws(self, X: Matrix, count: int, answer: Callable[[Array], Array], who: str) -> tuple[Array, Array]:
-        """Mean and deviation of answers, over several networks or over one with dropout at work.   -> (n, k), (n, k)"""
+        """Answers and their deviation: of several networks, or of one with dropout at work.   -> (n, k), (n, k)
+
+        The answer of several is the one without deviations; of dropout's draws it is their mean.
+        """
         if self.crew is not None:
-            answers = np.stack([answer(member.scores(X)) for member in self.crew.members])
-            return answers.mean(axis=0), answers.std(axis=0, ddof=1)
+            return self.crew.spread(X, answer)
         model = self.model
         if not has_noise(model.net):
             raise ValueError(
@@ -132,7 +134,21 @@ class Crew:
 
     def scores(self, X: Matrix, each: Scoring = Model.scores) -> Array:
         """Each one's over its own temperature, joined.   (n, features) -> (n, outputs)"""
-        tempered = np.stack([member.tempered(X, each) for member in self.members], axis=1)
+        return self._pooled(self._tempered(X, each))
+
+    def spread(self, X: Matrix, answer: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """The answer of all together, and the deviation of what each says, as they count.   -> (n, k), (n, k)"""
+        tempered, shares = self._tempered(X, Model.scores), np.array(self.shares)
+        answers = np.stack([answer(tempered[:, place]) for place in range(len(self.members))])
+        mean = np.tensordot(shares, answers, axes=1)
+        variance = np.tensordot(shares, (answers - mean) ** 2, axes=1) / (1 - np.sum(shares**2))
+        return answer(self._pooled(tempered)), np.sqrt(variance)
+
+    def _tempered(self, X: Matrix, each: Scoring) -> Array:
+        """(n, members, outputs)"""
+        return np.stack([member.tempered(X, each) for member in self.members], axis=1)
+
+    def _pooled(self, tempered: Array) -> Array:
         pooled: Array = self.members[0].model.loss.single.link.pooled(tempered, self.shares)
         return pooled
 

@@ -29,7 +29,7 @@ def numbers_of(fitted: Fitted) -> NumberTarget:
 
 
 def mixture(fitted: Fitted, rows: Matrix, draws: int, who: str) -> tuple[Array, Array]:
-    """Mean and deviation of normal distributions that networks with dropout at work predict, taken together."""
+    """Mean and deviation of normal distributions taken together, of several networks or of one with dropout at work."""
     target = numbers_of(fitted)
 
     def means_and_variances(scores: Array) -> Array:
@@ -50,22 +50,23 @@ class NumberShell(RegressorMixin, Shell):  # type: ignore[misc]
         X : array of shape (n, features)
             rows
         return_std : bool
-            the deviation, too: over networks with dropout at work; with loss="gaussian" the predicted one (with
-            dropout, of both: the variances are added up)
+            the deviation, too: over the networks of a table, or over one with dropout at work; with loss="gaussian"
+            the predicted one (of several networks, or with dropout, of both: the variances are added up)
         n_draws : int
-            how many such networks
+            how many networks are drawn by dropout
 
         Returns
         -------
         array of shape (n,) or (n, outputs)
-            numbers; with `return_std` a pair, mean and deviation
+            numbers; with `return_std` a pair, numbers and deviations (with dropout the mean of its networks, else the
+            numbers are the same)
         """
         target = numbers_of(self.fitted)
         if not return_std:
             return target.decode(self.logits(X))
         if not target.has_deviations:
             return self._on(X, lambda fitted, rows: fitted.draws(rows, n_draws, target.decode, type(self).__name__))
-        if not has_noise(self.fitted.model.net):
+        if self.fitted.crew is None and not has_noise(self.fitted.model.net):
             scores = self.logits(X)
             return target.decode(scores), target.deviations(scores)
         return self._on(X, lambda fitted, rows: mixture(fitted, rows, n_draws, type(self).__name__))

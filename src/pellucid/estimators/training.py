@@ -261,7 +261,7 @@ def _tell(recipe: Recipe, curves: Curves, watcher: Convergence, ending: Ending, 
         tell(f"{ending.text} The best parameters before that are kept.", ConvergenceWarning)
     elif ending.kind is EndingKind.INTERRUPTED:
         tell("Training interrupted by user.", UserWarning)
-    elif spent and recipe.optimizer.fit(100, 10) == recipe.optimizer.fit(200, 10):
+    elif spent and recipe.patience.asks and recipe.optimizer.fit(100, 10) == recipe.optimizer.fit(200, 10):
         # a schedule over the whole run has nothing left to converge
         tell(_not_converged(recipe, curves.losses), ConvergenceWarning)
 

@@ -31,7 +31,7 @@ from pellucid.estimators.mlp_parameters import (
 from pellucid.estimators.parameters import AUTO, WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.recipe import Recipe, around, layer_sizes, monitored, network_of, sign_of
 from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingSettings
-from pellucid.estimators.tables.step_rule import peak_of, step_rule
+from pellucid.estimators.tables.step_rule import averages, peak_of, step_rule
 from pellucid.estimators.target import Target
 from pellucid.nn.losses.loss import Own
 from pellucid.train import METRICS, Callback, Metric, Run
@@ -82,12 +82,13 @@ class TableParameters(Parameters):
     optimizer: str | optim.Rule = parameter(
         default="auto",
         condition=an((str, optim.Rule), "a rule of pellucid.optim, or its name"),
-        doc='the update rule; "auto" is Adam with `beta2=0.95`',
+        doc='the update rule; "auto" is Adam with `beta2=0.95`. `ScheduleFreeAdamW` brings its own average and decay',
     )
     schedule: str | optim.Schedule = parameter(
         default="auto",
         condition=an((str, optim.Schedule), "a schedule of pellucid.optim, or its name"),
-        doc='of the learning rate; "auto" is one cycle of `optim.CosLog`',
+        doc='of the learning rate; "auto" is one cycle of `optim.CosLog`, and a constant rate for a rule that predicts '
+        "with an average of its own",
     )
     max_iter: int | str = parameter(
         default="auto",
@@ -379,8 +380,11 @@ def table_recipe(
     )
     beside = [BESIDE["input.periodic"]] * bool(network.periodic) + [BESIDE["input.piecewise"]] * bool(pieces)
     scaled = GROUPS if view.hidden else ()
-    training = TrainingSettings(groups=(*scaled, *beside), weight_decay=taste.decay, ema=AVERAGE)
     rule = step_rule(parameters.optimizer, parameters.schedule, parameters.learning_rate_init, taste.rate)
+    alone = averages(rule)
+    training = TrainingSettings(
+        groups=(*scaled, *beside), weight_decay=0.0 if alone else taste.decay, ema=None if alone else AVERAGE
+    )
     return Recipe(
         who=type(parameters).__name__,
         target=target,

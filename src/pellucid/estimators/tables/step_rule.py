@@ -40,6 +40,8 @@ def step_rule(rule: str | optim.Rule, schedule: str | optim.Schedule, rate: floa
 
     >>> step_rule("sgd", "constant", "auto", usual=0.04)
     SGD(lr=Constant(value=2.4))
+    >>> step_rule("schedule_free_adamw", "auto", "auto", usual=0.04).lr
+    Constant(value=0.1)
     """
     if isinstance(rule, str):
         record = _record(rule)
@@ -51,8 +53,13 @@ def step_rule(rule: str | optim.Rule, schedule: str | optim.Schedule, rate: floa
     if isinstance(schedule, optim.Schedule):
         return replace(record, lr=schedule)
     if schedule == "auto":
-        return replace(record, lr=optim.CosLog(peak, cycles=1))
+        return replace(record, lr=optim.Constant(peak) if averages(record) else optim.CosLog(peak, cycles=1))
     return replace(record, lr=look_up("schedule", schedule, SCHEDULES)(peak))
+
+
+def averages(rule: optim.Rule) -> bool:
+    """Does the rule predict with an average of its own? Then it takes no other average, nor a decay beside it."""
+    return optim.Optimizer(rule).averages
 
 
 def multiple(rule: str | optim.Rule) -> float:

@@ -31,6 +31,9 @@ from pellucid.notices import notice
 STRAYS = 0.05
 """Share of the values that may be something else, and are then missing."""
 
+MOST = 0.5
+"""Share of new values that cannot be read from which on they are not strays: the column is written otherwise."""
+
 FEW = 8
 """Up to so many different numbers beside other texts are categories, and not worth a word."""
 
@@ -76,13 +79,19 @@ def distinct_texts(column: Array) -> Distinct:
 
 
 def read_texts(table: Table, uses: dict[str, TextUse]) -> Table:
-    """The table with its texts that hold dates or numbers as such; what cannot be read is missing."""
+    """The table with its texts that hold dates or numbers as such; what cannot be read is missing.
+
+    Where that is most of a column, a warning says so: it is written otherwise than in `fit`.
+    """
     columns = dict(zip(table.names, table.columns, strict=True))
     read = {}
     for name, use in uses.items():
         if columns[name].dtype.kind in TEXTS:
             distinct = distinct_texts(columns[name])
-            read[name] = _in_rows(name, columns[name], distinct, read_values(distinct.texts, use), use)
+            one = Candidate(use, distinct, _told(distinct), read_values(distinct.texts, use))
+            read[name] = _in_rows(name, columns[name], distinct, one.values, use)
+            if one.counts.any() and one.share > MOST:
+                _say_unread(name, one)
     return _with_columns(table, read)
 
 
@@ -189,8 +198,7 @@ def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], 
 def _candidate(column: Array) -> Candidate | None:
     """The column as dates or as numbers, as far as the values that are no texts allow it; None where neither is."""
     distinct = distinct_texts(column)
-    counts = np.bincount(distinct.of_row[distinct.of_row >= 0], minlength=len(distinct.texts))
-    counts[[text.lower() in MISSING_WORDS for text in distinct.texts]] = 0
+    counts = _told(distinct)
     if not counts.any():
         return None
     others = [value for value in column[distinct.of_row < 0].tolist() if not is_missing(value)]
@@ -202,6 +210,13 @@ def _candidate(column: Array) -> Candidate | None:
     if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in others):
         amounts = _as_numbers(distinct, counts)
     return min(filter(None, (dates, amounts)), key=lambda candidate: candidate.share, default=None)
+
+
+def _told(distinct: Distinct) -> Array:
+    """Rows of each text; 0 of words for missing."""
+    counts = np.bincount(distinct.of_row[distinct.of_row >= 0], minlength=len(distinct.texts))
+    counts[[text.lower() in MISSING_WORDS for text in distinct.texts]] = 0
+    return np.asarray(counts)
 
 
 def _as_dates(distinct: Distinct, counts: Array) -> Candidate:
@@ -294,6 +309,17 @@ def _say_mixed(mixed: dict[str, Candidate], what: str) -> None:
             "categorical=.",
             ColumnWarning,
         )
+
+
+def _say_unread(name: str, one: Candidate) -> None:
+    what, form = WORDS[one.use["kind"]], one.use["form"]
+    written = "" if form == AS_WRITTEN else f" ({f'decimal {form}' if form in MARKS else form})"
+    notice(
+        f"Column {name!r}: texts were read as {what}{written} in fit, and {one.share:.0%} of these cannot be read so, "
+        f"such as {one.stray()!r:.40}. They are taken as missing: write them as the rows of fit are written, or hand "
+        f"over {what}.",
+        ColumnWarning,
+    )
 
 
 def _columns(names: Mapping[str, object]) -> str:
