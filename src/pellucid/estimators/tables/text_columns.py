@@ -18,6 +18,7 @@ from pellucid.estimators.tables.coded_texts import factorized
 from pellucid.estimators.tables.columns import NUMERIC, TIME, Table, are_texts, is_missing, numbers, times
 from pellucid.estimators.tables.date_texts import AS_WRITTEN, DAY_FIRST, MONTH_FIRST, ORDERS, dissect
 from pellucid.estimators.tables.number_texts import (
+    CLOCK,
     COMMA,
     MARKS,
     MISSING_WORDS,
@@ -26,6 +27,7 @@ from pellucid.estimators.tables.number_texts import (
     currency_of,
     parse_numbers,
 )
+from pellucid.estimators.tables.units import unit_of, without_unit
 from pellucid.notices import notice
 
 STRAYS = 0.05
@@ -33,6 +35,9 @@ STRAYS = 0.05
 
 FEW = 8
 """Up to so many different numbers beside other texts are categories, and not worth a word."""
+
+ALL_DIFFERENT, TELLING = 0.9, 50
+"""Different texts for each row, from which categories tell nothing; of fewer rows one cannot say."""
 
 FORMS = {TIME: ORDERS, NUMERIC: MARKS}
 WORDS = {TIME: "dates", NUMERIC: "numbers"}
@@ -42,7 +47,7 @@ TEXTS = "OUT"
 
 
 class TextUse(TypedDict):
-    """How texts are read: what they hold (TIME or NUMERIC), in which form, and in which currency ("" for none)."""
+    """How texts are read: what they hold (TIME or NUMERIC), in which form, and in which currency or unit ("": none)."""
 
     kind: str
     form: str
@@ -165,17 +170,19 @@ def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], 
     uses: dict[str, Candidate] = {}
     mixed: dict[str, Candidate] = {}
     codes: dict[str, str] = {}
+    different: dict[str, str] = {}
     read: dict[str, Array] = {}
     for name, column, declared in zip(table.names, table.columns, table.declared, strict=True):
         if declared or name in categorical or column.dtype.kind not in TEXTS:
             continue
-        best = _candidate(column)
-        if best is None:
-            continue
-        if best.share > STRAYS:
-            if best.share < 0.5 and len(best.read()[0]) > FEW:
+        distinct = distinct_texts(column)
+        best = _candidate(column, distinct)
+        if best is None or best.share > STRAYS:
+            if best is not None and best.share < 0.5 and len(best.read()[0]) > FEW:
                 mixed[name] = best
-        elif best.use["kind"] == NUMERIC and (code := code_among(*best.read())) is not None:
+            elif len(distinct.texts) >= max(ALL_DIFFERENT * np.sum(distinct.of_row >= 0), TELLING):
+                different[name] = distinct.texts[0]
+        elif best.use["kind"] == NUMERIC and (code := _code(best)) is not None:
             codes[name] = code
         else:
             uses[name], read[name] = best, _in_rows(name, column, best.distinct, best.values, best.use)
@@ -183,12 +190,12 @@ def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], 
         _say_uses({name: one for name, one in uses.items() if one.use["kind"] == kind}, what)
         _say_mixed({name: one for name, one in mixed.items() if one.use["kind"] == kind}, what)
     _say_codes(codes)
+    _say_different(different)
     return {name: candidate.use for name, candidate in uses.items()}, _with_columns(table, read)
 
 
-def _candidate(column: Array) -> Candidate | None:
+def _candidate(column: Array, distinct: Distinct) -> Candidate | None:
     """The column as dates or as numbers, as far as the values that are no texts allow it; None where neither is."""
-    distinct = distinct_texts(column)
     counts = np.bincount(distinct.of_row[distinct.of_row >= 0], minlength=len(distinct.texts))
     counts[[text.lower() in MISSING_WORDS for text in distinct.texts]] = 0
     if not counts.any():
@@ -222,21 +229,36 @@ def _as_dates(distinct: Distinct, counts: Array) -> Candidate:
 
 
 def _as_numbers(distinct: Distinct, counts: Array) -> Candidate:
+    """With the decimal mark that fits more rows, the point if both do; or else with a unit, or as times of the day."""
+    bare = _amounts(distinct, counts, currency_of(distinct.texts))
+    if bare.share <= STRAYS:
+        return bare
+    others = []
+    if unit := unit_of(distinct.texts, FEW):
+        others.append(_amounts(distinct, counts, unit))
+    if any(":" in text for text in distinct.texts):
+        others.append(_numbers(distinct, counts, CLOCK, ""))
+    return min((bare, *others), key=lambda candidate: candidate.strays)
+
+
+def _numbers(distinct: Distinct, counts: Array, form: str, currency: str) -> Candidate:
+    use: TextUse = {"kind": NUMERIC, "form": form, "currency": currency}
+    return Candidate(use, distinct, counts, read_values(distinct.texts, use))
+
+
+def _amounts(distinct: Distinct, counts: Array, currency: str) -> Candidate:
     """With the decimal mark that fits more rows, the point if both do."""
-    currency = currency_of(distinct.texts)
-    point, comma = (
-        Candidate(
-            {"kind": NUMERIC, "form": mark, "currency": currency},
-            distinct,
-            counts,
-            parse_numbers(distinct.texts, mark, currency),
-        )
-        for mark in (POINT, COMMA)
-    )
+    point, comma = (_numbers(distinct, counts, mark, currency) for mark in (POINT, COMMA))
     if comma.strays < point.strays:
         return comma
     commas = np.array(["," in text for text in distinct.texts], bool)
     return _with_doubt(point, comma, commas & ~_unread(comma.values) & (point.values != comma.values))
+
+
+def _code(numbers: Candidate) -> str | None:
+    """A text that shows that these are codes."""
+    texts, counts = numbers.read()
+    return code_among([without_unit(text, numbers.use["currency"]) for text in texts], counts)
 
 
 def _with_doubt(best: Candidate, other: Candidate, differs: Array) -> Candidate:
@@ -267,6 +289,8 @@ def _say_uses(uses: dict[str, Candidate], what: str) -> None:
             )
         elif one.doubt:
             sentences.append(f"In {name!r}, the comma of {one.doubt!r} was taken to part thousands, not decimals.")
+        if one.use["form"] == CLOCK:
+            sentences.append(f"In {name!r} they are times, in seconds.")
         if one.strays:
             sentences.append(
                 f"In {name!r}, {one.strays} {'value is' if one.strays == 1 else 'values are'} no {what[:-1]}, such as "
@@ -281,6 +305,16 @@ def _say_codes(codes: dict[str, str]) -> None:
             f"Texts of digits are taken for codes and stay categories: {_columns(codes)}. An example is "
             f"{next(iter(codes.values()))!r}. To be silent, name them in categorical=; if they are numbers, hand over "
             "numbers (pandas.to_numeric).",
+            ColumnWarning,
+        )
+
+
+def _say_different(different: dict[str, str]) -> None:
+    if different:
+        notice(
+            f"Texts of which nearly each is another stay categories, which tell nothing: {_columns(different)}. An "
+            f"example is {next(iter(different.values()))!r:.60}. Make numbers or dates of them, or leave them out; to "
+            "be silent, name them in categorical=.",
             ColumnWarning,
         )
 
