@@ -350,15 +350,25 @@ def test_times_of_the_day_are_seconds_since_midnight():
     assert elapsed(pre, python).tolist() == elapsed(pre, texts).tolist()
 
 
-def test_texts_that_are_all_different_are_said():
+def test_texts_that_are_all_different_are_left_out():
     texts = [f"{number}-{number + 9} EUR or so" for number in range(60)]
-    pre, (said,) = fitted([*texts, None])
-    assert pre.kinds_ == {"t": "category"}
-    assert "Texts of which nearly each is another stay categories, which tell nothing: column 't'" in said
-    assert "'0-9 EUR or so'" in said
-    assert not fitted(texts, categorical="t")[1]
-    assert not fitted(texts * 3)[1]
-    assert not fitted(texts[:20])[1]  # of so few rows one cannot say
+
+    def fit(texts, **more):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            table = pd.DataFrame({"t": [*texts, None], "x": np.arange(len(texts) + 1.0)})
+            return TablePreprocessor(None, **more).fit(table), [str(one.message) for one in said]
+
+    pre, (said,) = fit(texts)
+    assert pre.kinds_ == {"t": "empty", "x": "numeric"}
+    assert pre.transform(pd.DataFrame({"x": [7.0]})).tolist() == [[7.0]]
+    assert "Texts of column 't' are nearly all different, and as categories tell nothing: left out" in said
+    assert "An example is '0-9 EUR or so'" in said
+    for several, more in ((texts, {"categorical": "t"}), (texts * 3, {}), (texts[:20], {})):  # of 20 one cannot say
+        pre, said = fit(several, **more)
+        assert pre.kinds_["t"] == "category"
+        assert not said
+    assert fitted(texts)[0].kinds_ == {"t": "category"}  # there is nothing else
 
 
 def test_a_few_words_among_numbers_are_missing():

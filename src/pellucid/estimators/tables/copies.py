@@ -36,7 +36,7 @@ def copies_of(table: Table, y: Array) -> Array | None:
     values = []
     for column in sorted(table.columns, key=lambda column: column.dtype.kind != "f"):  # quickly told, as a rule
         codes = _codes(column)
-        row_of = pd.factorize(row_of * (codes.max() + 1) + codes)[0]
+        row_of = np.asarray(pd.factorize(row_of * (codes.max() + 1) + codes)[0])
         if row_of.max() >= most:
             return None
         values.append((codes.max() + 1, _has_fractions(column)))
@@ -47,7 +47,7 @@ def copies_of(table: Table, y: Array) -> Array | None:
     first = np.unique(row_of, return_index=True)[1]
     copied = np.ones(table.rows, bool)
     copied[first] = False
-    same = np.reshape(y == y[first][row_of], (table.rows, -1)).all(axis=1)
+    same: Array = np.reshape(np.equal(y, y[first][row_of]), (table.rows, -1)).all(axis=1)
     return row_of if np.mean(same[copied]) >= NEARLY_ALL else None
 
 
@@ -65,7 +65,7 @@ def rows_of(part: Array, row_of: Array) -> Array:
 def _codes(column: Column) -> Array:
     """A number from 0 for each different value; missing ones are 0."""
     if is_coded(column):
-        return column.codes.astype(np.int64) + 1
+        return np.asarray(column.codes, np.int64) + 1
     plain = column.astype(object) if column.dtype.kind in "UST" else column
     return np.asarray(pd.factorize(plain)[0], np.int64) + 1
 

@@ -162,8 +162,19 @@ def _unread(values: Array) -> Array:
     return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
 
 
-def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], Table]:
-    """How to read the columns of texts that hold dates or numbers, and the table read so; says which they are.
+class Recognised(NamedTuple):
+    """How to read the columns of texts that hold dates or numbers; the table read so.
+
+    different: columns of texts of which nearly each is another, with an example
+    """
+
+    uses: dict[str, TextUse]
+    table: Table
+    different: dict[str, str]
+
+
+def recognise(table: Table, categorical: set[str]) -> Recognised:
+    """What texts of a table hold; says which columns are dates or numbers.
 
     Declared categories, and columns that the user calls `categorical`, are left alone.
     """
@@ -190,8 +201,8 @@ def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], 
         _say_uses({name: one for name, one in uses.items() if one.use["kind"] == kind}, what)
         _say_mixed({name: one for name, one in mixed.items() if one.use["kind"] == kind}, what)
     _say_codes(codes)
-    _say_different(different)
-    return {name: candidate.use for name, candidate in uses.items()}, _with_columns(table, read)
+    by_name = {name: candidate.use for name, candidate in uses.items()}
+    return Recognised(by_name, _with_columns(table, read), different)
 
 
 def _candidate(column: Array, distinct: Distinct) -> Candidate | None:
@@ -305,16 +316,6 @@ def _say_codes(codes: dict[str, str]) -> None:
             f"Texts of digits are taken for codes and stay categories: {_columns(codes)}. An example is "
             f"{next(iter(codes.values()))!r}. To be silent, name them in categorical=; if they are numbers, hand over "
             "numbers (pandas.to_numeric).",
-            ColumnWarning,
-        )
-
-
-def _say_different(different: dict[str, str]) -> None:
-    if different:
-        notice(
-            f"Texts of which nearly each is another stay categories, which tell nothing: {_columns(different)}. An "
-            f"example is {next(iter(different.values()))!r:.60}. Make numbers or dates of them, or leave them out; to "
-            "be silent, name them in categorical=.",
             ColumnWarning,
         )
 
