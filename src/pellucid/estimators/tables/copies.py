@@ -47,7 +47,7 @@ def copies_of(table: Table, y: Array) -> Array | None:
     first = np.unique(row_of, return_index=True)[1]
     copied = np.ones(table.rows, bool)
     copied[first] = False
-    same: Array = np.reshape(np.equal(y, y[first][row_of]), (table.rows, -1)).all(axis=1)
+    same = np.asarray(np.reshape(np.equal(y, y[first][row_of]), (table.rows, -1)).all(axis=1))
     return row_of if np.mean(same[copied]) >= NEARLY_ALL else None
 
 
