@@ -31,6 +31,8 @@ def test_copies_are_found(frame, order):
     ("table", "y"),
     [
         (X, Y),
+        (X[:3], Y[:3]),
+        (X[:1], Y[:1]),
         (pd.concat([X, X.iloc[:2]]), np.r_[Y, Y[:2]]),  # hardly any
         (pd.concat([X, X]), np.r_[Y, 1 - Y]),  # measured again
         (pd.DataFrame(RNG.integers(0, 2, (90, 5))), np.zeros(90)),  # the same by chance

@@ -37,7 +37,7 @@ def copies_of(table: Table, y: Array) -> Array | None:
     for column in sorted(table.columns, key=lambda column: column.dtype.kind != "f"):  # quickly told, as a rule
         codes = _codes(column)
         row_of = np.asarray(pd.factorize(row_of * (codes.max() + 1) + codes)[0])
-        if row_of.max() >= most:
+        if row_of.max() + 1 > most:
             return None
         values.append((codes.max() + 1, _has_fractions(column)))
     different = int(row_of.max()) + 1
