@@ -430,3 +430,23 @@ def test_all_epochs_at_a_constant_rate_are_what_was_asked_for(settings):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     TabularMLPRegressor(quality="fast", random_state=0, **settings).fit(X, np.sin(2 * X[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "error", "words"),
+    [
+        (TabularMLPClassifier, ["a", 1], TypeError, "TabularMLPClassifier: y has texts, such as 'a', and others, such"),
+        (TabularMLPRegressor, ["1.5", "b"], ValueError, "TabularMLPRegressor: y holds numbers, got 'b': for classes"),
+        (TabularMLPRegressor, [1, (2,)], ValueError, r"y holds numbers, got \(2,\)"),
+    ],
+)
+def test_targets_of_objects(kind, y, error, words):
+    target = np.empty(8, object)
+    target[:] = y * 4
+    with pytest.raises(error, match=words):
+        kind().fit(np.arange(8.0)[:, None], target)
+
+
+def test_a_list_of_dicts_is_pointed_to_a_frame():
+    with pytest.raises(TypeError, match=r"X is a list of dicts: give a data frame; pandas.DataFrame\(X\)"):
+        TabularMLPRegressor().fit([{"a": 1.0}, {"a": 2.0}], [1.0, 2.0])

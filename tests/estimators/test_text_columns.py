@@ -19,7 +19,7 @@ from pellucid.estimators import ColumnWarning, TablePreprocessor
 from pellucid.estimators.tables.columns import read_table
 from pellucid.estimators.tables.date_texts import AS_WRITTEN, DAY_FIRST, MONTH_FIRST, dissect
 from pellucid.estimators.tables.layout import TableError
-from pellucid.estimators.tables.number_texts import COMMA, POINT, parse_numbers
+from pellucid.estimators.tables.number_texts import CLOCK, COMMA, POINT, parse_numbers
 from tests.estimators.marks import few_epochs
 
 pytestmark = few_epochs
@@ -245,9 +245,18 @@ def test_real_dates_may_stand_beside_texts_and_take_their_place():
         ("1'234.5", POINT, 1234.5),
         ("3.5%", POINT, 0.035),
         ("12 %", POINT, 0.12),
+        ("(1,234.5)", POINT, -1234.5),
+        ("(3.5%)", POINT, -0.035),
         ("1.234,5", COMMA, 1234.5),
         ("3,5", COMMA, 3.5),
         ("0,123", COMMA, 0.123),
+        ("(1.234,5)", COMMA, -1234.5),
+        ("0:00", CLOCK, 0),
+        ("13:45", CLOCK, 49_500),
+        ("7:05:09.5", CLOCK, 25_509.5),
+        ("12:30 AM", CLOCK, 1800),
+        ("1:05 p.m.", CLOCK, 47_100),
+        ("27:15", CLOCK, 98_100),
     ],
 )
 def test_a_number_in_many_forms(text, mark, wanted):
@@ -255,7 +264,8 @@ def test_a_number_in_many_forms(text, mark, wanted):
 
 
 @pytest.mark.parametrize(
-    "text", ["1,23", "12,34,567", "1,234'567", "0,123", "1e999", "inf", "nan", "1_000", "0x10", "5 kg"]
+    "text",
+    ["1,23", "12,34,567", "1,234'567", "0,123", "1e999", "inf", "nan", "1_000", "0x10", "5 kg", "13:45", "(-5)", "(5"],
 )
 def test_what_is_no_number(text):
     assert np.isnan(parse_numbers([text], POINT)[0])
@@ -298,6 +308,85 @@ def test_prices_are_numbers_in_one_currency():
     ):
         assert elapsed(pre, ["€5"]).tolist() == [7]  # missing: the median
     assert fitted(["$1", "€2", "£3", "$4"])[0].kinds_ == {"t": "category"}
+
+
+def test_losses_in_brackets_are_negative():
+    texts = ["1,200.50", "(300.25)", "7", "(2)"]
+    pre, _ = fitted(texts)
+    assert elapsed(pre, texts).tolist() == [1200.5, -300.25, 7, -2]
+
+
+@pytest.mark.parametrize("unit", ["kg", " kg", " km/h", "m²", " °C", "h", " EUR", " years"])
+def test_numbers_in_one_unit_are_numbers(unit):
+    texts = [f"{1 + number / 4}{unit}" for number in range(40)]
+    pre, (said,) = fitted(texts)
+    assert pre.kinds_ == {"t": "numeric"}
+    assert elapsed(pre, texts).tolist() == [1 + number / 4 for number in range(40)]
+    assert f"Texts are read as numbers: column 't'. An example is '1.0{unit}'" in said
+    assert elapsed(pre, [f"20{unit}", f"20 {unit}", "20"]).tolist() == [20, 20, 20]
+    again = TablePreprocessor.from_dict(*pre.to_dict())
+    assert elapsed(again, texts).tolist() == elapsed(pre, texts).tolist()
+
+
+def test_one_and_many_of_a_unit():
+    texts = ["1 day", *(f"{number} days" for number in range(2, 20))]
+    assert elapsed(fitted(texts)[0], texts).tolist() == list(range(1, 20))
+
+
+def test_other_units_are_strays():
+    texts = [f"{number / 8} kg" for number in range(99)]
+    pre, (said,) = fitted([*texts, "12 lb"])
+    assert "1 value is no number, such as '12 lb', and taken as missing" in said
+    assert elapsed(pre, ["12 lb"]).tolist() == elapsed(pre, [None]).tolist()
+    kinds, (said,) = fitted([*texts, *(f"{number / 8} lb" for number in range(40))])
+    assert kinds.kinds_ == {"t": "category"}
+    assert "Texts that are mostly numbers stay categories: column 't'" in said
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{number}mg" for number in (100, 200, 500)] * 9,  # few of them
+        [f"{number:03d}A" for number in range(40)],  # leading zeros
+        [f"{number}{letter}" for number in range(10) for letter in "ABCD"] * 3,  # seats
+        [f"part {number}" for number in range(40)] * 3,
+        [f"{number}th street" for number in range(40)] * 3,
+    ],
+)
+def test_what_is_behind_a_number_need_be_no_unit(texts):
+    assert fitted(texts)[0].kinds_ == {"t": "category"}
+
+
+def test_times_of_the_day_are_seconds_since_midnight():
+    texts = [f"{minute // 60}:{minute % 60:02d}" for minute in range(0, 1440, 7)]
+    pre, (said,) = fitted([*texts, None, "n/a"])
+    assert pre.kinds_ == {"t": "numeric"}
+    assert elapsed(pre, texts).tolist() == [60.0 * minute for minute in range(0, 1440, 7)]
+    assert "Texts are read as numbers: column 't'. An example is '0:00'" in said
+    assert "they are times, in seconds" in said
+    python = pd.Series(pd.to_datetime(texts, format="%H:%M").time)
+    assert elapsed(pre, python).tolist() == elapsed(pre, texts).tolist()
+
+
+def test_texts_that_are_all_different_are_left_out():
+    texts = [f"{number}-{number + 9} EUR or so" for number in range(60)]
+
+    def fit(texts, **more):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            table = pd.DataFrame({"t": [*texts, None], "x": np.arange(len(texts) + 1.0)})
+            return TablePreprocessor(None, **more).fit(table), [str(one.message) for one in said]
+
+    pre, (said,) = fit(texts)
+    assert pre.kinds_ == {"t": "empty", "x": "numeric"}
+    assert pre.transform(pd.DataFrame({"x": [7.0]})).tolist() == [[7.0]]
+    assert "Texts of column 't' are nearly all different, and as categories tell nothing: left out" in said
+    assert "An example is '0-9 EUR or so'" in said
+    for several, more in ((texts, {"categorical": "t"}), (texts * 3, {}), (texts[:20], {})):  # of 20 one cannot say
+        pre, said = fit(several, **more)
+        assert pre.kinds_["t"] == "category"
+        assert not said
+    assert fitted(texts)[0].kinds_ == {"t": "category"}  # there is nothing else
 
 
 def test_a_few_words_among_numbers_are_missing():

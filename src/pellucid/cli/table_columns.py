@@ -88,7 +88,7 @@ def text_kinds(frame: pl.DataFrame) -> dict[str, str]:
     some = texts[evenly(texts.height, LOOKED_AT)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)
-        uses, _ = recognise(read_table(some, "pellucid"), set())
+        uses = recognise(read_table(some, "pellucid"), set()).uses
     return {name: WORDS[use["kind"]] for name, use in uses.items()}
 
 
@@ -162,7 +162,7 @@ def moments_of(column: pl.Series) -> Array:
     if column.dtype == pl.String:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ColumnWarning)
-            return np.asarray(recognise(read_table(column.to_frame(), "pellucid"), set())[1].columns[0])
+            return np.asarray(recognise(read_table(column.to_frame(), "pellucid"), set()).table.columns[0])
     return np.asarray(column.to_numpy())
 
 

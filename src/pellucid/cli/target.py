@@ -107,7 +107,7 @@ def _read_numbers(column: pl.Series) -> pl.Series:
     table = read_table(column.to_frame(), "pellucid")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)
-        uses = {name: use for name, use in recognise(table, set())[0].items() if use["kind"] == NUMERIC}
+        uses = {name: use for name, use in recognise(table, set()).uses.items() if use["kind"] == NUMERIC}
     if not uses:
         return column
     numbers = np.asarray(read_texts(table, uses).columns[0])

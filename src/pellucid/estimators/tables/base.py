@@ -34,6 +34,7 @@ from pellucid.estimators.shell import Learned
 from pellucid.estimators.sklearn_callbacks import FitHooks, TakesCallbacks
 from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.columns import Table, read_table
+from pellucid.estimators.tables.copies import copies_of, rows_of
 from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
@@ -162,7 +163,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         dependence, column = dependence_of(X, groups, time), column_of_groups(groups)
         table, labels, weights, dependence = self._read(without_column(X, column), y, sample_weight, dependence)
         target = self._target(labels, weights)
-        parts = self._parts(labels, rng, dependence, split=not separate)
+        parts = self._held_out_parts(table, labels, rng, dependence, split=not separate)
         teaches = np.zeros(table.rows, bool)
         for inside, _ in parts:
             teaches[inside] = True
@@ -393,6 +394,17 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
     def _holds_out(self) -> bool:
         """Are rows of the table itself kept from training?"""
         return bool(self.early_stopping and self.validation_fraction)
+
+    def _held_out_parts(
+        self, table: Table, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool
+    ) -> list[tuple[Array, Array]]:
+        """The same as `_parts`; rows that are copies of each other are on one side."""
+        row_of = copies_of(table, y) if dependence is None and split and self._holds_out else None
+        if row_of is None:
+            return self._parts(y, rng, dependence, split)
+        different = y[np.unique(row_of, return_index=True)[1]]
+        parts = self._parts(different, rng, None, split)
+        return [(rows_of(inside, row_of), rows_of(outside, row_of)) for inside, outside in parts]
 
     def _parts(
         self, y: Array, rng: np.random.RandomState, dependence: Dependence | None, split: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from numbers import Integral, Real
@@ -75,6 +76,8 @@ def read_table(X: ArrayLike, who: str) -> Table:
     refuse_containers(X, f"{who}: X")
     if isinstance(X, Dataset):
         raise TypeError(f"{who}: here rows are wanted that are in memory, got a Dataset: see predict_batches")
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        raise TypeError(f"{who}: X is a list of dicts: give a data frame; pandas.DataFrame(X) makes one of it")
     _refuse_equal_names(X, who)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):

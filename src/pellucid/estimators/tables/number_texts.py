@@ -1,4 +1,4 @@
-"""Numbers that are written as texts: "12", "1,234.5", "1.234,5", "3.5%", "$99", "1e3"; and digits that are codes."""
+"""Numbers that are written as texts: "12", "1,234.5", "1.234,5", "3.5%", "$99", "(7)", "5 kg"; and digits as codes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 import numpy as np
 
 from pellucid.data.types import Array
+from pellucid.estimators.tables.clock_texts import parse_clock
+from pellucid.estimators.tables.units import without_unit
 
-POINT, COMMA = "point", "comma"
-MARKS = (POINT, COMMA)
-"""What stands ahead of the decimals; the other one may part thousands."""
+POINT, COMMA, CLOCK = "point", "comma", "clock"
+MARKS = (POINT, COMMA, CLOCK)
+"""What stands ahead of the decimals, where the other one may part thousands; or these are times of the day."""
 
 CURRENCIES = "$€£¥"
 MISSING_WORDS = frozenset(("", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", "?", "-", "--", "."))
@@ -47,21 +49,28 @@ def currency_of(texts: list[str]) -> str:
 
 
 def parse_numbers(texts: list[str], mark: str, currency: str = "") -> Array:
-    """float64; NaN where it is no number, too large, or a price in another currency.   -> (n,)
+    """float64; NaN where it is no number, too large, or has another currency (sign, or word behind it).   -> (n,)
 
-    >>> parse_numbers(["1,234.5", "3.5%", "1e3", "07", "seven"], POINT).tolist()
-    [1234.5, 0.035, 1000.0, 7.0, nan]
+    Numbers in brackets are losses. Times of the day are seconds.
+
+    >>> parse_numbers(["1,234.5", "3.5%", "1e3", "07", "(2)", "seven"], POINT).tolist()
+    [1234.5, 0.035, 1000.0, 7.0, -2.0, nan]
     """
+    if mark == CLOCK:
+        return parse_clock(texts)
     pattern, plain, signs = PATTERNS[mark], PLAIN[mark], ("", currency)
+    unit = "" if currency in CURRENCIES else currency
     numbers = np.full(len(texts), np.nan)
     for place, text in enumerate(texts):
-        match = pattern.fullmatch(text)
+        amount = without_unit(text, unit) if unit else text
+        lost = amount.startswith("(") and amount.endswith(")")
+        match = pattern.fullmatch(amount[1:-1] if lost else amount)
         if match is None:
             continue
         sign, before, digits, after = match.group("sign", "before", "digits", "after")
-        if before in signs and (after in signs or after == "%"):
+        if before in signs and (after in signs or after == "%") and not (lost and sign):
             number = float(digits.translate(plain)) * PERCENT.get(after, 1.0)
-            numbers[place] = number if sign in "+" else -number
+            numbers[place] = -number if lost or sign not in "+" else number
     numbers[np.isinf(numbers)] = np.nan
     return numbers
 

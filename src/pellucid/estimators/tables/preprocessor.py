@@ -189,7 +189,7 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """Learn from a table, or from one that is a sample of `data`, whose categories are counted."""
         check_parameters(self)
         chosen = self._chosen(table)
-        texts, table = recognise(table, chosen)
+        texts, table, different = recognise(table, chosen)
         if rows is not None:
             table = table.take(rows)
         weights = checked_weights(sample_weight, table.rows)
@@ -199,7 +199,10 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         empty = [name for name, column in values.items() if _is_missing(column[:1]).all() and _is_missing(column).all()]
         if empty:
             self._leave_out(empty, values)
-            kinds |= dict.fromkeys(empty, EMPTY)
+        if different and len(different.keys() | set(empty)) < len(kinds):
+            _leave_out_different(different, values)
+            empty += different
+        kinds |= dict.fromkeys(empty, EMPTY)
         counted = None
         if data is not None:
             own = dict(zip(table.names, data.columns, strict=True))
@@ -531,6 +534,19 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         tags.transformer_tags.preserves_dtype = ["float64"] if np.dtype(self.dtype) == np.float64 else []
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _leave_out_different(different: dict[str, str], values: dict[str, Array]) -> None:
+    """Take columns of texts of which nearly each is another out of `values`, and say so."""
+    several = len(different) > 1
+    notice(
+        f"Texts of {'columns' if several else 'column'} {listed(list(different))} are nearly all different, and as "
+        f"categories tell nothing: left out, in prediction too. An example is {next(iter(different.values()))!r:.60}. "
+        "Make numbers or dates of them; to have them as categories, name them in categorical=.",
+        ColumnWarning,
+    )
+    for name in different:
+        values.pop(name, None)
 
 
 def _is_missing(column: Array) -> Array:

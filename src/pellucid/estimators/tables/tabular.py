@@ -56,6 +56,7 @@ class TabularMLPClassifier(TableClassParameters, ClassShell, IncrementalTabularM
         if labels.ndim != 2 or labels.shape[1] == 1:
             labels = column_or_1d(labels, warn=True)
         _refuse_missing(labels)
+        _refuse_mixed(labels, type(self).__name__)
         check_classification_targets(labels)
         if labels.ndim == 2 and not is_several(labels):
             raise ValueError(
@@ -163,7 +164,13 @@ class TabularMLPRegressor(TableNumberParameters, NumberShell, IncrementalTabular
                 f"{type(self).__name__}: y holds numbers, got {numbers.dtype}: for classes use TabularMLPClassifier"
             )
         _refuse_missing(numbers)
-        return numbers.astype(np.float64)
+        try:
+            return numbers.astype(np.float64)
+        except (TypeError, ValueError):
+            strange = next(value for value in numbers.ravel() if not _is_number(value))
+            raise ValueError(
+                f"{type(self).__name__}: y holds numbers, got {strange!r:.80}: for classes use TabularMLPClassifier"
+            ) from None
 
     _numbers = _checked_target
 
@@ -227,3 +234,23 @@ def _refuse_missing(y: Array) -> None:
         if places.any():
             row = int(np.argwhere(places)[0][0])
             raise ValueError(f"Input y contains {what}. In row {row}: leave out the rows without a target")
+
+
+def _refuse_mixed(labels: Array, who: str) -> None:
+    """Raise for texts among other labels: they have no order."""
+    if labels.dtype != object:
+        return
+    texts = np.array([isinstance(label, str) for label in labels.ravel()])
+    if texts.any() and not texts.all():
+        word, other = labels.ravel()[[int(np.argmax(texts)), int(np.argmin(texts))]]
+        raise TypeError(
+            f"{who}: y has texts, such as {word!r:.40}, and others, such as {other!r:.40}: make all labels texts"
+        )
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True

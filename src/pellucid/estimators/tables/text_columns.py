@@ -18,6 +18,7 @@ from pellucid.estimators.tables.coded_texts import factorized
 from pellucid.estimators.tables.columns import NUMERIC, TIME, Table, are_texts, is_missing, numbers, times
 from pellucid.estimators.tables.date_texts import AS_WRITTEN, DAY_FIRST, MONTH_FIRST, ORDERS, dissect
 from pellucid.estimators.tables.number_texts import (
+    CLOCK,
     COMMA,
     MARKS,
     MISSING_WORDS,
@@ -26,6 +27,7 @@ from pellucid.estimators.tables.number_texts import (
     currency_of,
     parse_numbers,
 )
+from pellucid.estimators.tables.units import unit_of, without_unit
 from pellucid.notices import notice
 
 STRAYS = 0.05
@@ -37,6 +39,9 @@ MOST = 0.5
 FEW = 8
 """Up to so many different numbers beside other texts are categories, and not worth a word."""
 
+ALL_DIFFERENT, TELLING = 0.9, 50
+"""Different texts for each row, from which categories tell nothing; of fewer rows one cannot say."""
+
 FORMS = {TIME: ORDERS, NUMERIC: MARKS}
 WORDS = {TIME: "dates", NUMERIC: "numbers"}
 READERS = {TIME: times, NUMERIC: numbers}
@@ -45,7 +50,7 @@ TEXTS = "OUT"
 
 
 class TextUse(TypedDict):
-    """How texts are read: what they hold (TIME or NUMERIC), in which form, and in which currency ("" for none)."""
+    """How texts are read: what they hold (TIME or NUMERIC), in which form, and in which currency or unit ("": none)."""
 
     kind: str
     form: str
@@ -166,25 +171,38 @@ def _unread(values: Array) -> Array:
     return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
 
 
-def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], Table]:
-    """How to read the columns of texts that hold dates or numbers, and the table read so; says which they are.
+class Recognised(NamedTuple):
+    """How to read the columns of texts that hold dates or numbers; the table read so.
+
+    different: columns of texts of which nearly each is another, with an example
+    """
+
+    uses: dict[str, TextUse]
+    table: Table
+    different: dict[str, str]
+
+
+def recognise(table: Table, categorical: set[str]) -> Recognised:
+    """What texts of a table hold; says which columns are dates or numbers.
 
     Declared categories, and columns that the user calls `categorical`, are left alone.
     """
     uses: dict[str, Candidate] = {}
     mixed: dict[str, Candidate] = {}
     codes: dict[str, str] = {}
+    different: dict[str, str] = {}
     read: dict[str, Array] = {}
     for name, column, declared in zip(table.names, table.columns, table.declared, strict=True):
         if declared or name in categorical or column.dtype.kind not in TEXTS:
             continue
-        best = _candidate(column)
-        if best is None:
-            continue
-        if best.share > STRAYS:
-            if best.share < 0.5 and len(best.read()[0]) > FEW:
+        distinct = distinct_texts(column)
+        best = _candidate(column, distinct)
+        if best is None or best.share > STRAYS:
+            if best is not None and best.share < 0.5 and len(best.read()[0]) > FEW:
                 mixed[name] = best
-        elif best.use["kind"] == NUMERIC and (code := code_among(*best.read())) is not None:
+            elif len(distinct.texts) >= max(ALL_DIFFERENT * np.sum(distinct.of_row >= 0), TELLING):
+                different[name] = distinct.texts[0]
+        elif best.use["kind"] == NUMERIC and (code := _code(best)) is not None:
             codes[name] = code
         else:
             uses[name], read[name] = best, _in_rows(name, column, best.distinct, best.values, best.use)
@@ -192,12 +210,12 @@ def recognise(table: Table, categorical: set[str]) -> tuple[dict[str, TextUse], 
         _say_uses({name: one for name, one in uses.items() if one.use["kind"] == kind}, what)
         _say_mixed({name: one for name, one in mixed.items() if one.use["kind"] == kind}, what)
     _say_codes(codes)
-    return {name: candidate.use for name, candidate in uses.items()}, _with_columns(table, read)
+    by_name = {name: candidate.use for name, candidate in uses.items()}
+    return Recognised(by_name, _with_columns(table, read), different)
 
 
-def _candidate(column: Array) -> Candidate | None:
+def _candidate(column: Array, distinct: Distinct) -> Candidate | None:
     """The column as dates or as numbers, as far as the values that are no texts allow it; None where neither is."""
-    distinct = distinct_texts(column)
     counts = _told(distinct)
     if not counts.any():
         return None
@@ -237,21 +255,36 @@ def _as_dates(distinct: Distinct, counts: Array) -> Candidate:
 
 
 def _as_numbers(distinct: Distinct, counts: Array) -> Candidate:
+    """With the decimal mark that fits more rows, the point if both do; or else with a unit, or as times of the day."""
+    bare = _amounts(distinct, counts, currency_of(distinct.texts))
+    if bare.share <= STRAYS:
+        return bare
+    others = []
+    if unit := unit_of(distinct.texts, FEW):
+        others.append(_amounts(distinct, counts, unit))
+    if any(":" in text for text in distinct.texts):
+        others.append(_numbers(distinct, counts, CLOCK, ""))
+    return min((bare, *others), key=lambda candidate: candidate.strays)
+
+
+def _numbers(distinct: Distinct, counts: Array, form: str, currency: str) -> Candidate:
+    use: TextUse = {"kind": NUMERIC, "form": form, "currency": currency}
+    return Candidate(use, distinct, counts, read_values(distinct.texts, use))
+
+
+def _amounts(distinct: Distinct, counts: Array, currency: str) -> Candidate:
     """With the decimal mark that fits more rows, the point if both do."""
-    currency = currency_of(distinct.texts)
-    point, comma = (
-        Candidate(
-            {"kind": NUMERIC, "form": mark, "currency": currency},
-            distinct,
-            counts,
-            parse_numbers(distinct.texts, mark, currency),
-        )
-        for mark in (POINT, COMMA)
-    )
+    point, comma = (_numbers(distinct, counts, mark, currency) for mark in (POINT, COMMA))
     if comma.strays < point.strays:
         return comma
     commas = np.array(["," in text for text in distinct.texts], bool)
     return _with_doubt(point, comma, commas & ~_unread(comma.values) & (point.values != comma.values))
+
+
+def _code(numbers: Candidate) -> str | None:
+    """A text that shows that these are codes."""
+    texts, counts = numbers.read()
+    return code_among([without_unit(text, numbers.use["currency"]) for text in texts], counts)
 
 
 def _with_doubt(best: Candidate, other: Candidate, differs: Array) -> Candidate:
@@ -282,6 +315,8 @@ def _say_uses(uses: dict[str, Candidate], what: str) -> None:
             )
         elif one.doubt:
             sentences.append(f"In {name!r}, the comma of {one.doubt!r} was taken to part thousands, not decimals.")
+        if one.use["form"] == CLOCK:
+            sentences.append(f"In {name!r} they are times, in seconds.")
         if one.strays:
             sentences.append(
                 f"In {name!r}, {one.strays} {'value is' if one.strays == 1 else 'values are'} no {what[:-1]}, such as "
@@ -313,7 +348,8 @@ def _say_mixed(mixed: dict[str, Candidate], what: str) -> None:
 
 def _say_unread(name: str, one: Candidate) -> None:
     what, form = WORDS[one.use["kind"]], one.use["form"]
-    written = "" if form == AS_WRITTEN else f" ({f'decimal {form}' if form in MARKS else form})"
+    decimals = f"decimal {form}" if form in (POINT, COMMA) else form
+    written = "" if form == AS_WRITTEN else f" ({decimals})"
     notice(
         f"Column {name!r}: texts were read as {what}{written} in fit, and {one.share:.0%} of these cannot be read so, "
         f"such as {one.stray()!r:.40}. They are taken as missing: write them as the rows of fit are written, or hand "
