@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pellucid.engine.native.code import reductions
 from pellucid.engine.native.code.llvm.code import Lanes
 from pellucid.engine.native.code.products.tile import BEGIN, END, FINISH, TILE
-from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.loops.loop_plan import Position, Scratch
 
 if TYPE_CHECKING:
@@ -58,17 +56,12 @@ class TileLoop:
         code, loop, only = self.code, self.loop, self.plan.passes[0]  # sums that end a loop leave an empty one behind
         row, rows, begin = self.words["row"], self.words["rows"], self.words["column"]
         sums_of_tile = code.anywhere(self.words["sums"], self.product.dtype)
-        ends = [x for x in only.sums if x.number not in loop.totals]
 
         def stretch(j: Lanes, lanes: int, mask: Lanes | None) -> None:
-            sums = {x.number: Accumulator(code, x.settings["kind"], x.dtype, lanes) for x in ends}
-            with code.loop(0, rows) as r:
+            with loop.sums_of_columns(only, j, lanes, mask) as sums, code.loop(0, rows) as r:
                 own = numbers | self.numbers_of_row(row + r, numbers)
                 own[self.product.number] = sums_of_tile.load(r * self.words["sums_row"] + (j - begin), lanes, mask)
                 loop.columns(only, own, sums, row + r)(j, lanes, mask)
-            for x in ends:
-                root, kind = loop.root[x.number], x.settings["kind"]
-                root.store(j, reductions.combined(kind, root.load(j, lanes, mask), sums[x.number].parts()), mask)
 
         code.span(begin, begin + self.words["columns"], loop.lanes, stretch, loop.masked)
 
