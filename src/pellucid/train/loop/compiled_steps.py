@@ -227,7 +227,9 @@ class CompiledSteps(ABC):
 
         means: (kinds, epochs, batches) -> (epochs, kinds + 1)
         """
-        weights = np.stack([self._weights(order, 0, self.count) for order in orders])
+        different = orders[:1] if self.weights is None else orders
+        weights = np.stack([self._weights(order, 0, self.count) for order in different])
+        weights = np.broadcast_to(weights, means.shape[1:])
         return np.cumsum([*(means * weights), weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
 
     def _keep_factor(self, run: Run) -> None:
