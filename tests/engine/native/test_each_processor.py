@@ -71,6 +71,24 @@ def test_every_setting_computes_the_same(monkeypatch, f, dtype, columns, name):
             assert_allclose(got, wanted, rtol=rtol, atol=rtol)
 
 
+def column_sums(X: Any, Y: Any) -> Any:
+    """Sums of columns beside whole arrays, a number of each column and a total."""
+    G = np.where(Y > 0, X, 0)
+    return G, np.sum(G, axis=0), np.max(X + Y, axis=0), np.sum(X * Y)
+
+
+@pytest.mark.parametrize("name", executable())
+@pytest.mark.parametrize("columns", [1, 5, 16, 20, 32, 100, 128, 129, 150, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_of_the_columns_of_short_rows_and_long_ones(monkeypatch, dtype, columns, name):
+    X, Y = np.random.default_rng(columns).standard_normal((2, ROWS, columns)).astype(dtype)
+    monkeypatch.setenv("PELLUCID_PROCESSOR", name)
+    expected, bound = column_sums(X, Y), 1e-4 if dtype == np.float32 else 1e-12
+    for threads in (1, 2):
+        for result, wanted in zip(results(column_sums, [X, Y], threads), expected, strict=True):
+            assert_allclose(result, wanted, rtol=bound, atol=bound)
+
+
 def kernels() -> Iterator[Kernel]:
     """Those of the two functions, and all that never change."""
     for dtype in (np.float32, np.float64):

@@ -185,7 +185,7 @@ class CompiledSteps(ABC):
         if run.epoch in self.ahead:
             yield self._note_ahead(run, run.epoch)
             return
-        order = self._order(run, run.epoch)
+        (order,) = self._orders(run, run.epoch, 1)
         while run.batch - self.skipped < self.count:
             first = run.batch - self.skipped
             run.look(lambda: self._batch(run, order))
@@ -211,7 +211,7 @@ class CompiledSteps(ABC):
         epochs = max(1, min(self.chunk // count, AHEAD // len(self.source), (run.plan.epochs or 1) - run.epoch + 1))
         if count > self.chunk or epochs == 1:
             return
-        orders = np.stack([self._order(run, run.epoch + e) for e in range(epochs)])
+        orders = self._orders(run, run.epoch, epochs)
         words = self._words(run, 0, epochs * count, run.step, run.factor)
         with uninterrupted():
             self._keep_factor(run)
@@ -227,7 +227,9 @@ class CompiledSteps(ABC):
 
         means: (kinds, epochs, batches) -> (epochs, kinds + 1)
         """
-        weights = np.stack([self._weights(order, 0, self.count) for order in orders])
+        different = orders[:1] if self.weights is None else orders
+        weights = np.stack([self._weights(order, 0, self.count) for order in different])
+        weights = np.broadcast_to(weights, means.shape[1:])
         return np.cumsum([*(means * weights), weights], axis=2)[:, :, -1].T.tolist()  # type: ignore[no-any-return]
 
     def _keep_factor(self, run: Run) -> None:
@@ -297,12 +299,13 @@ class CompiledSteps(ABC):
             change = min((start for start, _ in self.factors if start > step), default=run.step)
             last = min(count, batch + min(run.step, change) - step)
             words = self._words(run, batch, last, step - batch, factor)
-            self.stepper.run(self._order(run, epoch)[None], batch, last, words)
+            self.stepper.run(self._orders(run, epoch, 1), batch, last, words)
             step += last - batch
 
-    def _order(self, run: Run, epoch: int) -> Any:
+    def _orders(self, run: Run, first: int, count: int) -> Any:
+        """The orders of epochs."""
         seed = run.plan.seed if run.plan.shuffle else None
-        return self.source.order(seed, epoch - 1)
+        return np.stack([self.source.order(seed, epoch - 1) for epoch in range(first, first + count)])
 
     def _words(self, run: Run, first: int, last: int, offset: int, factor: float) -> Any:
         """Step number, rule's numbers and settings for each step, as 64-bit words."""

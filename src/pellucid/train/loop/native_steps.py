@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pellucid.data.rows import Rows
 from pellucid.engine.native.runtime import stepper as native
 from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.program import Program
+from pellucid.engine.native.runtime.row_orders import row_orders
 from pellucid.engine.native.runtime.work import compiled_seconds, threads_for
 from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
 from pellucid.train.loop.stream_steps import StreamedSteps
@@ -34,6 +35,11 @@ class NativeSteps(CompiledSteps):
         self.stepper = native.stepper(graph, places, rows, threads_for(graph, sizes, self.available))
         self.threads = self.stepper.threads
         self.chunk = max(1, int(PERIOD / compiled_seconds(graph, sizes)))
+
+    def _orders(self, run: Run, first: int, count: int) -> Any:
+        if not run.plan.shuffle:
+            return super()._orders(run, first, count)
+        return row_orders(len(self.source), run.plan.seed, first - 1, count)
 
     def _suits(self, rows: int) -> bool:
         return self.stepper.program.suits({"n": rows})

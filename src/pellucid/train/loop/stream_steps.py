@@ -68,8 +68,8 @@ class StreamedSteps(CompiledSteps):
     def _weights(self, order: Any, first: int, last: int) -> Any:
         return super()._weights(order, first, last) * self.source.unit  # other stretches may have another
 
-    def _order(self, run: Run, epoch: int) -> Array:
-        return self.order
+    def _orders(self, run: Run, first: int, count: int) -> Array:
+        return self.order[None]
 
 
 def batches_at_once(run: Run, listening: Mapping[str, bool]) -> int:

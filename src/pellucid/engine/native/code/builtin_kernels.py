@@ -200,3 +200,35 @@ def along(op: str, dtype: str) -> Kernel:
             target.store(i, place.get())
 
     return builtin(f"{op} {dtype}", ALONG_WORDS, sums if op == "cumsum" else places)
+
+
+SHUFFLE_WORDS = Words("draws numbers rows order half")
+"""Random numbers of 32 bits; rows; the largest power of two below their count, 0 for one row."""
+
+
+def _shuffle(code: Code, w: Reader) -> Lanes:
+    """Rows in the order that NumPy's generators give them; 1 where the random numbers do not suffice.
+
+    From the last place to the second: the row there and the one at a place drawn from those up to there are exchanged.
+    A draw has as many bits as the last place; one beyond it does not count, so the row is exchanged with itself.
+    """
+    numbers, order = code.array(w.numbers, np.uint32), code.array(w.order, INT64)
+    with code.loop(0, w.rows) as i:
+        order.store(i, i)
+    place, draw, half = (code.variable(INT64, start) for start in (w.rows - 1, 0, w.half))
+    with code.repeat(lambda: half.get() > 0):
+        with code.repeat(lambda: (place.get() >= half.get()) & (draw.get() < w.draws)):
+            last = place.get()
+            drawn = numbers.load(draw.get()).astype(INT64) & (half.get() * 2 - 1)
+            counts = drawn <= last
+            other = counts.select(drawn, last)
+            here, there = order.load(last), order.load(other)
+            order.store(last, there)
+            order.store(other, here)
+            place.set(last - counts.astype(INT64))
+            draw.set(draw.get() + 1)
+        half.set(half.get() >> 1)
+    return (place.get() > 0).astype(INT32)
+
+
+SHUFFLE = builtin("shuffle", SHUFFLE_WORDS, _shuffle)

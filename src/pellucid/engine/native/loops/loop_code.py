@@ -6,7 +6,8 @@ number. Reductions have a part for each lane, which are added up in a fixed orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pellucid.engine.native.code import reductions
@@ -23,6 +24,9 @@ from pellucid.engine.native.loops.loop_plan import NARROW, LoopPlan, Pass, Posit
 from pellucid.engine.native.loops.tile_loop import TileLoop
 from pellucid.engine.native.passes.instructions import Loop, along_row
 from pellucid.engine.native.passes.values import Value
+
+SHORT = 8
+"""Vectors of a row up to which sums of columns are made one after the other."""
 
 Numbers = dict[int, Lanes]
 """Values by their numbers, as far as they are computed."""
@@ -141,27 +145,39 @@ class LoopCode:
         self.code.span(self.words.first, self.words.last, self.lanes, body, self.masked)
 
     def alike_rows(self, numbers: Numbers) -> None:
-        """Rows that give nothing by themselves: all their whole vectors first, then the rest of each.
+        """Rows that give nothing by themselves: their whole vectors first, then a stretch of columns of all rows.
 
-        A masked write ends where the next row begins; read soon after, the processor would wait for it. For the same
-        reason sums of the last columns stay in registers.
+        So the rest of a row is done behind its whole vectors. A masked write ends where the next row begins; read soon
+        after, the processor would wait for it. Sums of short rows stay in registers: in memory they would be wanted
+        again before they are there.
         """
-        code, (only,), columns = self.code, self.plan.passes, self.words.columns
+        code, columns = self.code, self.words.columns
+        only = self.plan.passes[0]  # sums that end a loop leave an empty one behind
         if not self.masked or self.lanes == 1:
             with code.loop(self.words.first, self.words.last) as i:
                 code.span(0, columns, self.lanes, self.columns(only, numbers, {}, i), masked=False)
             return
         whole = columns & -self.lanes
+        if any(x.number not in self.totals for x in only.sums) and code.processor.vector == 64:
+            whole = (columns > SHORT * self.lanes).select(whole, 0)
         with code.loop(self.words.first, self.words.last) as i:
             code.vectors(0, whole, self.lanes, self.columns(only, numbers, {}, i))
-        with code.when(whole < columns):
-            mask = code.mask(columns - whole, self.lanes)
-            ends = [x for x in only.sums if x.number not in self.totals]
-            sums = {x.number: Accumulator(code, x.settings["kind"], x.dtype, self.lanes) for x in ends}
-            with code.loop(self.words.first, self.words.last) as i:
-                self.columns(only, numbers, sums, i)(whole, self.lanes, mask)
-            for x in ends:
-                self.root[x.number].store(whole, sums[x.number].parts(), mask)
+        with code.loop(whole, columns, self.lanes) as j:
+            mask = code.mask(columns - j, self.lanes)
+            rows = code.loop(self.words.first, self.words.last)
+            with self.sums_of_columns(only, j, self.lanes, mask) as sums, rows as i:
+                self.columns(only, numbers, sums, i)(j, self.lanes, mask)
+
+    @contextmanager
+    def sums_of_columns(self, p: Pass, j: Lanes, lanes: int, mask: Lanes | None) -> Iterator[dict[int, Accumulator]]:
+        """What is added to the sums of a stretch of columns."""
+        ends = [x for x in p.sums if x.number not in self.totals]
+        sums = {x.number: Accumulator(self.code, x.settings["kind"], x.dtype, lanes) for x in ends}
+        yield sums
+        for x in ends:
+            root = self.root[x.number]
+            so_far = root.load(j, lanes, mask)
+            root.store(j, reductions.combined(x.settings["kind"], so_far, sums[x.number].parts()), mask)
 
     def rows(self, numbers: Numbers) -> None:
         """Row by row, with as many passes over the columns as its reductions need."""

@@ -80,7 +80,7 @@ class LoopPlan:
         self.functions = [name for name in dict.fromkeys(names) if name]
         self.narrow = not self.flat and any(along_row(x) for x in loop.body)
         self.passes = self._passes()
-        self.rows_are_alike = len(self.passes) == 1 and "row" not in self.zone.values()
+        self.rows_are_alike = "row" not in self.zone.values()
         self.scratch = list(dict.fromkeys(self._scratch()))
 
     # where values lie

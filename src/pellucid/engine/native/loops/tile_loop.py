@@ -7,9 +7,9 @@ kept in working space.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
-from pellucid.engine.native.code import reductions
 from pellucid.engine.native.code.llvm.code import Lanes
 from pellucid.engine.native.code.products.tile import BEGIN, END, FINISH, TILE
 from pellucid.engine.native.code.reductions import Accumulator
@@ -54,23 +54,26 @@ class TileLoop:
             self.loop.totals[x.number].put_aside(place)
 
     def tile(self, numbers: Numbers) -> None:
-        """A stretch of columns at a time, all rows of it."""
+        """Row by row, as arrays lie; where columns are summed, a stretch of them at a time, all rows of it."""
         code, loop, only = self.code, self.loop, self.plan.passes[0]  # sums that end a loop leave an empty one behind
         row, rows, begin = self.words["row"], self.words["rows"], self.words["column"]
         sums_of_tile = code.anywhere(self.words["sums"], self.product.dtype)
-        ends = [x for x in only.sums if x.number not in loop.totals]
+
+        def part(r: Lanes, sums: dict[int, Accumulator], j: Lanes, lanes: int, mask: Lanes | None) -> None:
+            own = numbers | self.numbers_of_row(row + r, numbers)
+            own[self.product.number] = sums_of_tile.load(r * self.words["sums_row"] + (j - begin), lanes, mask)
+            loop.columns(only, own, sums, row + r)(j, lanes, mask)
 
         def stretch(j: Lanes, lanes: int, mask: Lanes | None) -> None:
-            sums = {x.number: Accumulator(code, x.settings["kind"], x.dtype, lanes) for x in ends}
-            with code.loop(0, rows) as r:
-                own = numbers | self.numbers_of_row(row + r, numbers)
-                own[self.product.number] = sums_of_tile.load(r * self.words["sums_row"] + (j - begin), lanes, mask)
-                loop.columns(only, own, sums, row + r)(j, lanes, mask)
-            for x in ends:
-                root, kind = loop.root[x.number], x.settings["kind"]
-                root.store(j, reductions.combined(kind, root.load(j, lanes, mask), sums[x.number].parts()), mask)
+            with loop.sums_of_columns(only, j, lanes, mask) as sums, code.loop(0, rows) as r:
+                part(r, sums, j, lanes, mask)
 
-        code.span(begin, begin + self.words["columns"], loop.lanes, stretch, loop.masked)
+        end = begin + self.words["columns"]
+        if any(x.number not in loop.totals for x in only.sums):
+            code.span(begin, end, loop.lanes, stretch, loop.masked)
+        else:
+            with code.loop(0, rows) as r:
+                code.span(begin, end, loop.lanes, functools.partial(part, r, {}), loop.masked)
 
     def numbers_of_row(self, i: Lanes, numbers: Numbers) -> Numbers:
         """What belongs to a row by itself."""

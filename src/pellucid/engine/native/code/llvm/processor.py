@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 IS_KNOWN = IS_X86 or platform.machine().lower() in ("aarch64", "arm64")
@@ -31,6 +31,8 @@ class Processor:
         is there a multiplication and addition in one step, rounded once?
     masked : bool
         can a part of a vector be read and written in one step?
+    halves : bool
+        does it work on half a vector in half the time?
     """
 
     name: str
@@ -40,6 +42,7 @@ class Processor:
     registers: int
     fused: bool
     masked: bool
+    halves: bool = False
 
     def lanes(self, item: int) -> int:
         """Numbers of so many bytes in a vector register."""
@@ -93,7 +96,8 @@ def host() -> Processor:
         kind = next((name for name in ("avx512", "avx2") if _has(features, name)), "generic")
     like = SETTINGS[kind]
     flags = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(features.items()))
-    return Processor(llvm.get_host_cpu_name(), flags, "", like.vector, like.registers, like.fused, like.masked)
+    name = llvm.get_host_cpu_name()
+    return replace(like, name=name, features=flags, halves=name == "znver4")
 
 
 @functools.cache

@@ -126,14 +126,12 @@ class _Driver:
 
     def wide_as(self, rest: Lanes) -> Lanes:
         """The width of the next panel, of the columns that are left."""
-        whole, *others = (panel.width for panel in self.panels)
-        vector, half = self.panels[0].lanes[0], others[-1]
-        step = max(width for width in others if width % vector == 0)
-        width = rest
-        if half < vector:  # one vector and a half are less work than two
-            width = ((rest > vector) & (rest <= vector + half)).select(vector, width)
-        width = (rest > max(others)).select(step, width)
-        return (rest >= whole).select(whole, width)
+        widest, *others = self.panels
+        vector, width = widest.lanes[0], rest
+        if self.code.processor.halves:  # one vector and a half are less work than two
+            width = ((rest > vector) & (rest <= vector + vector // 2)).select(vector, width)
+        width = (rest > max(panel.width for panel in others)).select(widest.width // 2, width)
+        return (rest >= widest.width).select(widest.width, width)
 
     def right_side(self, at: Lanes, length: Lanes, j: Lanes, width: Lanes) -> tuple[Lanes, Lanes]:
         """Where a panel of the right side lies, and its step from row to row."""

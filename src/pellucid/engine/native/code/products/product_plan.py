@@ -26,9 +26,6 @@ from pellucid.engine.native.code.products.product_words import (
 DEPTH = 2048
 """Of the right side at a time: a panel of so many rows stays in the second cache."""
 
-TURN, TURN_BACK = 0.375, 0.5
-"""What it costs to turn a number on its side, in multiplications of a vector: before a product, and after it."""
-
 HALF = 0.6
 """What half a vector costs, of a whole one's time."""
 
@@ -192,20 +189,29 @@ def _needs(product: Product, way: Way, target: Processor) -> Room:
 
 
 def _plain_cost(product: Product, lanes: int, target: Processor) -> float:
-    turning = TURN * product.columns if product.right_turned else 0.0
+    turning = _turning(lanes, target) * product.columns if product.right_turned else 0.0
     return product.rows * _vectors(product.columns, lanes, target) + turning
 
 
 def _swapped_cost(product: Product, lanes: int, target: Processor) -> float:
-    turning = 0.0 if product.left_turned else TURN * product.rows
-    back = TURN_BACK * product.rows * product.columns / max(product.depth, 1) if product.columns > 1 else 0.0
-    return product.columns * _vectors(product.rows, lanes, target) + turning + back
+    turning = _turning(lanes, target) * (not product.left_turned) * product.rows
+    back = 4 / 3 * _turning(lanes, target) * product.rows * product.columns / max(product.depth, 1)
+    return product.columns * _vectors(product.rows, lanes, target) + turning + (product.columns > 1) * back
+
+
+def _turning(lanes: int, target: Processor) -> float:
+    """What it costs to turn a number on its side, in multiplications of a vector.
+
+    A square of vectors is read, its lanes are exchanged again and again, and it is written. Processors that do not
+    divide vectors multiply two at a time, but exchange fewer.
+    """
+    return (lanes.bit_length() + 1) / lanes * (1.0 if target.halves else 4 / 3)
 
 
 def _vectors(columns: int, lanes: int, target: Processor) -> float:
     """How many vectors are multiplied for a row of the left side, and a row of the right."""
     whole, rest = divmod(columns, lanes)
-    half = target.vector == 64 and 0 < rest <= lanes // 2
+    half = target.halves and 0 < rest <= lanes // 2
     return whole + (HALF if half else 1.0 if rest else 0.0)
 
 

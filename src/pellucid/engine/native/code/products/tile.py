@@ -40,18 +40,18 @@ class Panel:
 def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
     """The kinds of panels, wide ones first: the widest serves as long as it is full, the others what is left.
 
-    Registers hold the sums of a tile beside a row of the right side and a number of the left one. With vectors of 64
-    bytes the last one may be half as long: many processors work on two such at a time. Where they do, sums must be
-    eight that they need not wait for each other; more rows would not stay beside each other in the first cache.
+    Registers hold the sums of a tile beside a row of the right side and a number of the left one. Sums must be eight
+    that they need not wait for each other. Where half a vector takes half the time, the last one may be half as long.
     """
     one = (processor.lanes(np.dtype(dtype).itemsize),)
     half = (one[0] // 2,)
-    if processor.vector == 64:
-        kinds = [4 * one, 2 * one + half, 2 * one, one, half]
+    if processor.halves:
+        kinds = {4 * one: 6, 2 * one + half: 6, 2 * one: 6, one: 6, half: 8}
+    elif processor.registers >= 32:
+        kinds = {4 * one: 6, 3 * one: 6, 2 * one: 6, one: 8}
     else:
-        kinds = [4 * one, 2 * one, one] if processor.registers >= 32 else [2 * one, one]
-    narrow = half if processor.vector == 64 else one
-    return [Panel(kind, 8 if kind == narrow else 6, masked=kind is not kinds[0]) for kind in kinds]
+        kinds = {2 * one: 6, one: 8}
+    return [Panel(lanes, rows, masked=i > 0) for i, (lanes, rows) in enumerate(kinds.items())]
 
 
 ARGUMENTS = "a a_row a_step b b_row c c_row rows depth columns go_on finish table row column written"
@@ -108,7 +108,8 @@ def _tile(
     starts = [left.after((row + r) * w.a_row) for r in range(rows)]
     written = code.anywhere(w.written, dtype).after(row * w.c_row)
     with code.loop(0, w.depth) as k:
-        _ask(written, w.c_row, k, rows, len(vectors))
+        if len(vectors) > 1:  # else each multiplication waits for its number of the left side, and would for more
+            _ask(written, w.c_row, k, rows, len(vectors))
         line, step = right.after(k * w.b_row), k * w.a_step
         factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
         for r in range(rows):

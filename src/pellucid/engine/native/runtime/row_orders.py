@@ -1,0 +1,36 @@
+"""The rows of epochs in the order of their batches: NumPy's own, made by compiled code."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pellucid.engine.native.code.builtin_kernels import SHUFFLE, SHUFFLE_WORDS
+from pellucid.engine.native.runtime import cache
+from pellucid.engine.native.runtime.binding import function_at
+
+
+def row_orders(rows: int, seed: int, first: int, count: int) -> Any:
+    """numpy.random.default_rng([seed, epoch]).permutation(rows) of so many epochs."""
+    shuffle = function_at(cache.addresses([SHUFFLE])[0])
+    draws, half = draws_for(rows), 1 << (rows - 1).bit_length() >> 1
+    orders = np.empty((count, rows), np.int64)
+    table = np.array(SHUFFLE_WORDS(draws=draws, numbers=0, rows=rows, order=orders.ctypes.data, half=half), np.int64)
+    address = int(table.ctypes.data)
+    for order, epoch in zip(orders, range(first, first + count), strict=True):
+        numbers = np.random.PCG64([seed, epoch]).random_raw(-(-draws // 2))
+        table[SHUFFLE_WORDS.place("numbers")] = numbers.ctypes.data
+        if shuffle(address):
+            order[:] = np.random.default_rng([seed, epoch]).permutation(rows)
+        table[SHUFFLE_WORDS.place("order")] += order.nbytes
+    return orders
+
+
+def draws_for(rows: int) -> int:
+    """Random numbers for an order: enough but for very few orders, which are left to NumPy.
+
+    A draw counts at least every second time, on average more than two times in three.
+    """
+    return int(1.5 * rows + 8 * math.sqrt(rows)) + 64
