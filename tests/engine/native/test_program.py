@@ -67,7 +67,9 @@ def test_two_barriers_whatever_the_depth(split):
 
 def test_state_is_overwritten_in_place():
     program = step()
-    assert len(program.updates) == len([x for x in program.lowered.inputs if "now[" in x.name])
+    state = [x for x in program.lowered.inputs if "now[" in x.name]
+    assert all(x in program.overwrites.values() for x in state)
+    assert not [s for s in program.steps if isinstance(s, Call) and s.value.op == "spread"]
 
 
 def test_a_loop_writes_over_the_product_behind_which_it_stands():

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pellucid.engine.native.passes.instructions import Instruction, Loop, base, is_written_last
-from pellucid.engine.native.passes.schedule import Barrier, Step, in_parts
-from pellucid.engine.native.passes.values import Value
+from pellucid.engine.native.passes.instructions import base
+from pellucid.engine.native.passes.schedule import Barrier, Step
 
 ALIGN = 64
 
@@ -24,50 +23,6 @@ class Place:
     offset: int
     size: int
     copies: int = 1
-
-
-def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], outputs: set[int]) -> dict[int, Value]:
-    """Roots that may be written over an array that only this loop reads: the bias added where the product lies."""
-    readers: dict[int, list[Instruction]] = {}
-    for step in instructions:
-        made_here = [] if not isinstance(step, Loop) or step.product is None else [step.product.value]
-        for x in [*step.reads, *made_here]:  # an operand of the product counts twice: it is not to be written over
-            readers.setdefault(base(x).number, []).append(step)
-    made = {x.number for step in instructions for x in step.writes}
-    shared = {x.number for step in instructions if isinstance(step, Loop) for x in in_parts(step)}
-    out: dict[int, Value] = {}
-    for step in instructions:
-        if not isinstance(step, Loop):
-            continue
-        used: set[int] = set()
-        space = tuple(s for s in step.space if s != 1)
-        for root in step.roots:
-            if (
-                root.op == "reduce"
-                or root.number in taken
-                or root.number in outputs
-                or not is_written_last(root, step)
-                or tuple(s for s in root.shape if s != 1) != space
-                or not space
-            ):
-                continue
-            # what another thread has made is best written over: the processor then has it alone, and so the other next
-            for leaf in sorted(step.leaves, key=lambda x: not x.settings.get("shift")):
-                source = base(leaf)
-                if (
-                    source.number in made
-                    and source.number not in shared
-                    and source.number not in outputs
-                    and source.number not in used
-                    and readers[source.number] == [step]
-                    and source.dtype == root.dtype
-                    and tuple(s for s in leaf.shape if s != 1) == space
-                    and leaf is source
-                ):
-                    out[root.number] = source
-                    used.add(source.number)
-                    break
-    return out
 
 
 def plan(

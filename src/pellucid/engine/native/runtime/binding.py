@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -106,7 +106,7 @@ class Memory:
 def in_places(program: Program) -> list[Any]:
     """The steps with every array replaced by the one in whose place it lies."""
 
-    def placed(values: list[Value]) -> list[Value]:
+    def placed(values: Sequence[Value]) -> list[Value]:
         return [place_of(x, program.overwrites) for x in values]
 
     return [
@@ -202,14 +202,14 @@ class ThreadTable:
 
     def finish(self, place: Mapping[Kernel, int]) -> tuple[Any, Any]:
         """The words, and the entries (function, table)."""
-        words = np.array(self.words or [0], np.int64)
+        words = np.array(self.words, np.int64)
         start = words.ctypes.data
         for at, target in self.inside:
             words[at] = start + BYTES * target
         for at, kernel in self.functions:
             words[at] = place[kernel]
-        entries = np.array([(place[k], start + BYTES * t) for k, t in self.entries] or [(0, 0)], np.int64)
-        return words, entries
+        entries = [(place[kernel], start + BYTES * at) for kernel, at in self.entries]
+        return words, np.array(entries, np.int64).reshape(-1, 2)
 
 
 class Binding:
@@ -273,7 +273,7 @@ class Binding:
         table.add(BARRIER, BARRIER_WORDS(counter=self.memory.counter, threads=self.program.threads))
 
     def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
-        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.values]
+        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.reads]
         table.add(CHECK, CHECK_WORDS(*numbers, count=len(numbers)))
 
     def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:

@@ -27,8 +27,7 @@ def runner() -> Any:
 def job(binding: Binding, thread: int) -> Job:
     """The words of one run of the program, without batches: a call."""
     entries = binding.entries[thread]
-    count = len(entries) if entries[0, 0] else 0
-    return Job(last=1, short=-1, per_epoch=1, entries=entries.ctypes.data, entry_count=count)
+    return Job(last=1, short=-1, per_epoch=1, entries=entries.ctypes.data, entry_count=len(entries))
 
 
 def check_status(status: int, name: str) -> None:

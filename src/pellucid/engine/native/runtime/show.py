@@ -114,15 +114,15 @@ def _lines(step: Step, names: Names, program: Program) -> list[str]:
     if isinstance(step, Combine):
         return [f"combine the threads' parts of {names(step.value)}"]
     if isinstance(step, Check):
-        return [f"stop unless {', '.join(names(x) for x in step.values)} are finite"]
+        return [f"stop unless {', '.join(names(x) for x in step.reads)} are finite"]
     if isinstance(step, Call):
-        return [_call_line(step, names)]
+        return [_call_line(step, names, program)]
     space = " x ".join(map(str, step.space)) or "1"
     head = f"loop over {space}" if step.cut is not None or step.space else "numbers"
     scope = next((x.scope for x in step.body if x.scope), "")
     lines = [head + (f"   # {scope}" if scope else "")]
     if step.product is not None:
-        product = _call_line(step.product, names).split("   ")[0]
+        product = _call_line(step.product, names, program).split("   ")[0]
         lines = [f"{product}, tile by tile, and for each" + (f"   # {scope}" if scope else "")]
     for x in step.body:
         lines.append("    " + _value_line(x, names, program))
@@ -144,24 +144,25 @@ def _value_line(x: Value, names: Names, program: Program) -> str:
     name = names(x)
     if x.number not in names.kept:
         return f"{name} = {text}"
-    place = f", over {names(program.overwrites[x.number])}" if x.number in program.overwrites else ""
-    return f"{name} = {text}   -> {_type(x)}{place}"
+    return f"{name} = {text}{_place(x, names, program)}"
 
 
-def _type(x: Value) -> str:
-    return type_text(Spec(x.shape, x.dtype))
+def _place(x: Value, names: Names, program: Program) -> str:
+    """Of which kind a kept value is, and what it is written over."""
+    over = f", over {names(program.overwrites[x.number])}" if x.number in program.overwrites else ""
+    return f"   -> {type_text(Spec(x.shape, x.dtype))}{over}"
 
 
-def _call_line(step: Call, names: Names) -> str:
-    x = step.value
+def _call_line(step: Call, names: Names, program: Program) -> str:
+    x, place = step.value, _place(step.value, names, program)
     if x.op == "matmul":
         left, right = (f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args)
         part = {0: ", a part of each thread", None: ""}.get(
             x.settings.get("shift"), ", a part of each thread for another"
         )
         part = ", columns of each thread" if "columns" in x.settings else part
-        return f"{names(x)} = {left} @ {right}{part}   -> {_type(x)}"
-    return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)})   -> {_type(x)}"
+        return f"{names(x)} = {left} @ {right}{part}{place}"
+    return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)}){place}"
 
 
 # what it costs

@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import COPY, COPY_WORDS
-from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, Job
-from pellucid.engine.native.code.words import BYTES
+from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value, evaluate
-from pellucid.engine.native.runtime import cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory, share
 from pellucid.engine.native.runtime.program import Program, program_for
@@ -109,15 +106,14 @@ class Stepper:
         for i in (*roles.state, *roles.batch, *roles.numbers):
             shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
             self.storage[i] = _numbers(threads) if i in self.numbers else aligned(shape, inputs[i].dtype)
-        self.late = self._late()
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
         self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
         self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
         self.memory.own = {inputs[i].number for i in self.numbers}
-        self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
-        self._entries(rows)
+        self.bindings: dict[int, Binding] = {}
+        self._binding(rows)
         runner()  # everything is compiled before the first step
 
     @property
@@ -132,15 +128,6 @@ class Stepper:
     def forget(self) -> None:
         """Let go of the data."""
         self.data, self.jobs, self.lists = [], [], []
-
-    def _late(self) -> list[tuple[int, int]]:
-        """New state that could not be written over the old: (output, input), copied at the end of the step."""
-        outputs, inputs = self.program.lowered.outputs, self.program.lowered.inputs
-        return [
-            (o, i)
-            for o, i in self.roles.updates.items()
-            if o not in self.program.updates and base(outputs[o]) is not inputs[i]
-        ]
 
     # state
 
@@ -189,7 +176,7 @@ class Stepper:
             slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
             given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
             lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
-            whole = self._entries(self.rows)[thread]
+            whole = self._binding(self.rows).entries[thread]
             job = Job(entries=whole.ctypes.data, entry_count=len(whole), batch=self.rows, float_mode=FLUSH)
             job.first_row, job.last_row = share(self.rows, self.threads, thread)
             job.number_count, job.gather_count, job.result_count = len(slots), len(self.data), len(given)
@@ -213,61 +200,26 @@ class Stepper:
             job.order, job.numbers, job.results = starts
             job.per_epoch, job.epoch_rows = count, length
             if rest:
-                part = self._entries(rest)[thread]
+                part = self._binding(rest).entries[thread]
                 job.short_entries, job.short_entry_count = part.ctypes.data, len(part)
                 job.short_first_row, job.short_last_row = share(rest, self.threads, thread)
         check_status(execute(self.jobs), self.graph.name)
         return self._as_floats(results, count, rest), int(self.jobs[0].reached)
 
-    def entries(self, thread: int) -> Any:
-        """What a thread calls in a step: (function, table), in order."""
-        return self._entries(self.rows)[thread]
-
     def prepare(self, rows: int) -> None:
-        """Make ready for batches of another number of rows."""
-        self._entries(rows)
+        """Make ready for batches of a number of rows."""
+        self._binding(rows)
 
-    def _entries(self, rows: int) -> list[Any]:
+    def _binding(self, rows: int) -> Binding:
         if rows not in self.bindings:
             sizes = {"n": rows}
-            program = self.program
-            if not program.suits(sizes):
+            if not self.program.suits(sizes):
                 raise CannotCompile(f"a batch of {rows} rows takes another way through the network")
             old = [n for n in self.bindings if n != self.rows]  # the jobs point to the tables of whole batches
             if len(old) > 4:
                 self.bindings.pop(old[0])
-            binding = Binding(program, self.memory, sizes)
-            self.bindings[rows] = (binding, [self._with_copies(binding, t) for t in range(self.threads)])
-        return self.bindings[rows][1]
-
-    def _with_copies(self, binding: Binding, thread: int) -> Any:
-        """The entries of a thread, and the copies at the end of the step."""
-        entries = binding.entries[thread]
-        entries = entries if entries[0, 0] else entries[:0]
-        if not self.late:
-            return entries
-        inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        (copy, barrier) = cache.addresses([COPY, BARRIER])
-        words: list[Any] = []
-        aside, more = [], []
-        for o, i in self.late:
-            if thread == 0 or is_single(inputs[i]):
-                source, target = self.memory.address(outputs[o], thread), self.memory.address(inputs[i], thread)
-                size = BYTES if is_single(inputs[i]) else self.storage[i].nbytes
-                if base(outputs[o]).op == "input":  # an old value that another copy may overwrite: put it aside first
-                    words.append(np.zeros(-(-size // BYTES), np.int64))
-                    between = words[-1].ctypes.data
-                    words.append(np.array(COPY_WORDS(bytes=size, source=source, target=between)))
-                    aside.append((copy, words[-1].ctypes.data))
-                    source = between
-                words.append(np.array(COPY_WORDS(bytes=size, source=source, target=target)))
-                more.append((copy, words[-1].ctypes.data))
-        more = aside + more
-        if self.threads > 1:
-            words.append(np.array(BARRIER_WORDS(counter=self.memory.counter, threads=self.threads)))
-            more.append((barrier, words[-1].ctypes.data))
-        binding.tables += words  # they live as long as the binding
-        return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])
+            self.bindings[rows] = Binding(self.program, self.memory, sizes)
+        return self.bindings[rows]
 
     def _address(self, result: Value) -> int:
         """Where thread 0 finds a result. One that the sizes alone decide lies nowhere: zeros in its place."""
