@@ -340,10 +340,8 @@ class Binding:
             if used is None:
                 words = words_for(product, processor(), places, self.memory.workspace(thread))
                 table.add(product_kernel(step.value.dtype.name), words)
-                continue
-            words, inside = blas.gemm_words(used, product, places)
-            start = table.add(GEMM, words)
-            table.inside += [(start + word, start + value) for word, value in inside]
+            else:
+                table.add(GEMM, blas.gemm_words(used, product, places))
 
 
 def function_at(address: int) -> Any:
