@@ -9,6 +9,7 @@ of numbers beyond 2**30 are NaN.
 
 from __future__ import annotations
 
+import operator as op
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,7 @@ def _heaviside(x: Lanes, middle: Lanes) -> Lanes:
 
 
 def _rounded(name: str) -> Expression:
-    return Expression(lambda x: x.code.of_processor(name, x), whole=lambda x: x)
+    return Expression(lambda x: x.code.of_processor(name, x), whole=_itself)
 
 
 def _logaddexp(a: Lanes, b: Lanes) -> Lanes:
@@ -146,29 +147,17 @@ def _times_log(logarithm: Formula) -> Expression:
     return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * logarithm(y)), costly=True)
 
 
-def _or(a: Lanes, b: Lanes) -> Lanes:
-    return a | b
-
-
-def _and(a: Lanes, b: Lanes) -> Lanes:
-    return a & b
-
-
-def _differ(a: Lanes, b: Lanes) -> Lanes:
-    return a != b
-
-
-def _itself(a: Lanes) -> Lanes:
-    return a
+def _itself(x: Lanes) -> Lanes:
+    return x
 
 
 ELEMENTWISE: dict[str, Expression] = {
     # arithmetic
-    "add": Expression(lambda a, b: a + b, logic=_or),
-    "subtract": Expression(lambda a, b: a - b),
-    "multiply": Expression(lambda a, b: a * b, logic=_and),
-    "divide": Expression(lambda a, b: a / b),
-    "negative": Expression(lambda a: -a),
+    "add": Expression(op.add, logic=op.or_),
+    "subtract": Expression(op.sub),
+    "multiply": Expression(op.mul, logic=op.and_),
+    "divide": Expression(op.truediv),
+    "negative": Expression(op.neg),
     "positive": Expression(_itself),
     "reciprocal": Expression(lambda a: 1 / a, whole=whole_numbers.reciprocal),
     "square": Expression(lambda a: a * a),
@@ -195,20 +184,20 @@ ELEMENTWISE: dict[str, Expression] = {
     "isnan": Expression(lambda x: x != x, operands="own"),
     "isinf": Expression(lambda x: abs(x) == INFINITY, operands="own", whole=lambda x: x != x),
     "isfinite": Expression(lambda x: abs(x) < INFINITY, operands="own", whole=lambda x: x == x),
-    "logical_not": Expression(lambda x: ~x, operands="bool"),
-    "invert": Expression(lambda x: ~x),
-    "greater": Expression(lambda a, b: a > b, operands="common"),
-    "greater_equal": Expression(lambda a, b: a >= b, operands="common"),
-    "less": Expression(lambda a, b: a < b, operands="common"),
-    "less_equal": Expression(lambda a, b: a <= b, operands="common"),
-    "equal": Expression(lambda a, b: a == b, operands="common"),
-    "not_equal": Expression(_differ, operands="common"),
-    "logical_and": Expression(_and, operands="bool"),
-    "logical_or": Expression(_or, operands="bool"),
-    "logical_xor": Expression(_differ, operands="bool"),
-    "bitwise_and": Expression(_and),
-    "bitwise_or": Expression(_or),
-    "bitwise_xor": Expression(lambda a, b: a ^ b),
+    "logical_not": Expression(op.invert, operands="bool"),
+    "invert": Expression(op.invert),
+    "greater": Expression(op.gt, operands="common"),
+    "greater_equal": Expression(op.ge, operands="common"),
+    "less": Expression(op.lt, operands="common"),
+    "less_equal": Expression(op.le, operands="common"),
+    "equal": Expression(op.eq, operands="common"),
+    "not_equal": Expression(op.ne, operands="common"),
+    "logical_and": Expression(op.and_, operands="bool"),
+    "logical_or": Expression(op.or_, operands="bool"),
+    "logical_xor": Expression(op.ne, operands="bool"),
+    "bitwise_and": Expression(op.and_),
+    "bitwise_or": Expression(op.or_),
+    "bitwise_xor": Expression(op.xor),
     # selection and conversion
     "where": Expression(lambda condition, a, b: condition.select(a, b), operands="choice"),
     "astype": Expression(_itself),
