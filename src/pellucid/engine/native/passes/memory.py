@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pellucid.engine.native.passes.instructions import base
-from pellucid.engine.native.passes.schedule import Barrier, Step
+from pellucid.engine.native.passes.schedule import Barrier, Step, place_of
+from pellucid.engine.native.passes.values import Value
 
 ALIGN = 64
 
@@ -26,14 +26,19 @@ class Place:
 
 
 def plan(
-    steps: Sequence[Step], sizes_of: Mapping[int, int], private: set[int], threads: int, to_the_end: set[int]
+    steps: Sequence[Step],
+    overwrites: Mapping[int, Value],
+    sizes_of: Mapping[int, int],
+    private: set[int],
+    threads: int,
+    to_the_end: set[int],
 ) -> tuple[dict[int, Place], int]:
     """A place for each array in `sizes_of` (bytes), and the size of the arena.
 
     What is read after the last step (`to_the_end`) shares its place with nothing: another thread may be in the next run
     already.
     """
-    life = _lifetimes(steps, sizes_of, threads)
+    life = _lifetimes(steps, overwrites, sizes_of, threads)
     life |= {number: (0, len(steps)) for number in to_the_end if number in life}
     places: dict[int, Place] = {}
     order = sorted(sizes_of, key=lambda n: (-sizes_of[n], life[n][0]))  # large ones first
@@ -56,16 +61,17 @@ def plan(
     return places, max((p.offset + p.size * p.copies for p in places.values()), default=0)
 
 
-def _lifetimes(steps: Sequence[Step], wanted: Mapping[int, int], threads: int) -> dict[int, tuple[int, int]]:
+def _lifetimes(
+    steps: Sequence[Step], overwrites: Mapping[int, Value], wanted: Mapping[int, int], threads: int
+) -> dict[int, tuple[int, int]]:
     """From the first write to the last read; with threads to the next barrier, for others may be slower."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for i, step in enumerate(steps):
-        for x in step.writes:
-            first.setdefault(x.number, i)
-            last[x.number] = i
-        for x in step.reads:
-            last[base(x).number] = i
+        for x in (*step.writes, *step.reads):
+            number = place_of(x, overwrites).number
+            first.setdefault(number, i)
+            last[number] = i
     end = len(steps)
     barriers = [i for i, step in enumerate(steps) if isinstance(step, Barrier)]
     out: dict[int, tuple[int, int]] = {}
