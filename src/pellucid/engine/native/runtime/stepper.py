@@ -6,7 +6,6 @@ step by step; it is copied in at the beginning and out when somebody asks for it
 
 from __future__ import annotations
 
-import itertools
 import os
 import weakref
 from collections.abc import Mapping, Sequence
@@ -51,8 +50,7 @@ def step_program(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: 
     return program_for(graph, sizes, threads, roles.updates, roles.check, roles.checked)
 
 
-_idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()
-_tickets = itertools.count()
+_idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()  # by identity, in their order
 _lock = forkable()
 IDLE = 64 << 20
 """Bytes of memory that steppers without work may keep for the next run of the same kind."""
@@ -72,10 +70,9 @@ def release(used: Stepper) -> None:
     """No longer needed: kept with its graph for the next run. Where they are many, the longest unused ones go."""
     used.forget()
     with _lock:
-        used.ticket = next(_tickets)
-        _idle[used.ticket] = used
+        _idle[id(used)] = used
         _resting(used.graph).append(used)
-        steppers = sorted(_idle.values(), key=lambda s: s.ticket)
+        steppers = list(_idle.values())
         while sum(s.bytes for s in steppers) > IDLE:
             _wake(steppers.pop(0))
 
@@ -87,7 +84,7 @@ def _resting(graph: Graph) -> list[Stepper]:
 
 def _wake(idle: Stepper) -> None:
     _resting(idle.graph).remove(idle)
-    _idle.pop(idle.ticket)
+    _idle.pop(id(idle))
 
 
 class Stepper:
@@ -97,15 +94,17 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = step_program(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid, self.ticket = os.getpid(), -1
+        self.pid = os.getpid()
         self.data: list[Any] = []
         self.jobs: list[Job] = []
         self.lists: list[Any] = []
         self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
+            dtype = inputs[i].dtype
             shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
-            self.storage[i] = _numbers(threads) if i in self.numbers else aligned(shape, inputs[i].dtype)
+            own = threads, PRIVATE // dtype.itemsize  # each thread's stands at the beginning of a row
+            self.storage[i] = aligned(own if i in self.numbers else shape, dtype)
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
@@ -135,26 +134,20 @@ class Stepper:
         """Copy the state in."""
         for i, array in zip(self.roles.state, arrays, strict=True):
             if i in self.numbers:
-                self._place_number(i, np.asarray(array, self.program.lowered.inputs[i].dtype))
+                self.storage[i][:, 0] = np.reshape(array, ())
             else:
                 np.copyto(self.storage[i], array)
 
     def read(self) -> list[Any]:
         """A copy of the state."""
-        return [self._number(i) if i in self.numbers else self.storage[i].copy() for i in self.roles.state]
+        return [array.copy() for array in self.look()]
 
     def look(self) -> list[Any]:
         """The state where it lies: valid until the next step, not to be changed."""
         return [self._number(i) if i in self.numbers else self.storage[i] for i in self.roles.state]
 
     def _number(self, i: int) -> Any:
-        x = self.program.lowered.inputs[i]
-        return self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()]
-
-    def _place_number(self, i: int, value: Any) -> None:
-        raw = np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8)
-        for t in range(self.threads):
-            self.storage[i][t * PRIVATE : t * PRIVATE + len(raw)] = raw
+        return self.storage[i][0, :1].reshape(self.program.lowered.inputs[i].shape).copy()[()]
 
     # running
 
@@ -238,7 +231,3 @@ class Stepper:
             column = np.ascontiguousarray(results[:, k])
             out[:, k] = column.view(np.float64) if source.dtype == np.float64 else column.view(np.float32)[::2]
         return out
-
-
-def _numbers(threads: int) -> Any:
-    return aligned((threads * PRIVATE,), np.uint8)
