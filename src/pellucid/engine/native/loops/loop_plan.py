@@ -12,7 +12,7 @@ from typing import Any
 from pellucid.engine.native.code.expressions import ELEMENTWISE, exponent
 from pellucid.engine.native.code.llvm.code import FLOAT64, Code, Lanes
 from pellucid.engine.native.code.words import Words, as_word
-from pellucid.engine.native.passes.instructions import Loop, along_row, passes
+from pellucid.engine.native.passes.instructions import Loop, along_row, kind, passes
 from pellucid.engine.native.passes.values import Value
 
 INLINE = {0, 1, -1}  # and so False and True
@@ -87,15 +87,7 @@ class LoopPlan:
 
     def kind(self, x: Value) -> str:
         """How a shape lies in the loop."""
-        space = self.loop.space
-        lead = len(space) - len(x.shape)
-        real = [i for i, s in enumerate(space) if s != 1]
-        present = [i for i in real if i >= lead and x.shape[i - lead] != 1]
-        if not present:
-            return "one"
-        if present == real:
-            return "whole"
-        return "row" if present[0] == real[0] else "column"
+        return kind(x.shape, self.loop.space)
 
     def _zone(self, x: Value) -> str:
         """On what a value depends: row, column, both."""

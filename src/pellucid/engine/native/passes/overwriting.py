@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pellucid.engine.native.passes.instructions import Call, Instruction, Loop, base, fills, is_written_last, operands
 from pellucid.engine.native.passes.lower import Lowered
 from pellucid.engine.native.passes.schedule import Check, Circle, in_order, in_parts, is_single
-from pellucid.engine.native.passes.values import Value
+from pellucid.engine.native.passes.values import Value, real
 from pellucid.graph.core.dims import product
 
 
@@ -93,13 +93,15 @@ def _can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) 
 
 def _fits(writer: Loop, new: Value, old: Value) -> bool:
     """Does a loop read each element of `old` before it writes the one of `new`?"""
-    if new.op == "reduce" or new.dtype != old.dtype or _real(new) != _real(old):
+    if new.op == "reduce" or new.dtype != old.dtype or real(new.shape) != real(old.shape):
         return False
     if is_single(new):  # numbers are read before the loop begins
         return True
     if writer.product is not None and old in writer.product.args:
         return False  # the next tile needs it
-    return is_written_last(new, writer) and all(_real(x) == _real(new) for x in writer.leaves if base(x) is old)
+    return is_written_last(new, writer) and all(
+        real(x.shape) == real(new.shape) for x in writer.leaves if base(x) is old
+    )
 
 
 def _over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], outputs: set[int]) -> dict[int, Value]:
@@ -124,8 +126,3 @@ def _over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value],
                     over[root.number] = old
                     dying.remove(old)
     return over
-
-
-def _real(x: Value) -> tuple[object, ...]:
-    """The axes that are not of size 1."""
-    return tuple(s for s in x.shape if s != 1)
