@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel as product_kernel
 from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
-from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS
+from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS, Job
 from pellucid.engine.native.code.special import special
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
@@ -214,6 +213,8 @@ class Binding:
             words, entries = table.finish(place)
             self.tables.append(words)
             self.entries.append(entries)
+        plain = [{"entries": entries.ctypes.data, "entry_count": len(entries)} for entries in self.entries]
+        self.jobs = [Job(last=1, short=-1, per_epoch=1, **words) for words in plain]  # one run, without batches
 
     def _encode(self, step: Step, thread: int, table: ThreadTable) -> None:
         encoders: dict[type, Callable[..., None]] = {
@@ -316,8 +317,3 @@ class Binding:
                 table.add(kernel, words_for(part.product, processor(), places, work))
             else:
                 table.add(GEMM, blas.gemm_words(used, part.product, places))
-
-
-def function_at(address: int) -> Any:
-    """A kernel as a Python callable that lets other threads run."""
-    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)

@@ -24,7 +24,7 @@ from pellucid.engine.native.runtime.announcement import silent
 from pellucid.engine.native.runtime.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.runtime.binding import Binding, Memory, share
 from pellucid.engine.native.runtime.program import Program, program_for
-from pellucid.engine.native.runtime.run import check_status, execute, job, runner
+from pellucid.engine.native.runtime.run import check_status, execute, runner
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -38,8 +38,7 @@ class Block:
 
     def __init__(self, binding: Binding, X: Any, Y: Any) -> None:
         self.binding, self.X, self.Y = binding, X, Y
-        self.jobs = [job(binding, 0)]
-        self.address = self.jobs[0].address
+        self.address = binding.jobs[0].address
         self.copying = np.array(COPY_WORDS(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
         self.looking = np.array(FINITE_WORDS(count=X.size, values=X.ctypes.data), np.int64)
 
@@ -130,8 +129,10 @@ class Session:
 
     def _at_once(self, X: Any, block: Block) -> Any:
         block.X[...] = X
-        status = self.run(block.address) if blas.library() is None else execute(block.jobs)
-        check_status(status, self.graph.name)
+        if blas.library() is None:
+            check_status(self.run(block.address), self.graph.name)
+        else:
+            execute(block.binding.jobs, self.graph.name)
         return block.Y.copy()
 
     @silent()
@@ -153,7 +154,7 @@ class Session:
         X = as_read(X, lanes[0].X.dtype)
         Y = np.empty((len(X), *lanes[0].Y.shape[1:]), lanes[0].Y.dtype)
         jobs = [lane.job(X, Y, self.order, *part, look) for lane, part in zip(lanes, parts, strict=True)]
-        check_status(execute(jobs), self.graph.name)
+        execute(jobs, self.graph.name)
         return Y
 
     def _lane(self, thread: int, rows: int) -> Lane:

@@ -22,7 +22,7 @@ from pellucid.engine.native.passes.values import Value, evaluate
 from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory, share
 from pellucid.engine.native.runtime.program import Program, program_for
-from pellucid.engine.native.runtime.run import check_status, execute, runner
+from pellucid.engine.native.runtime.run import execute, runner
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -112,7 +112,7 @@ class Stepper:
         self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
         self.memory.own = {inputs[i].number for i in self.numbers}
         self.bindings: dict[int, Binding] = {}
-        self._binding(rows)
+        self.binding(rows)
         runner()  # everything is compiled before the first step
 
     @property
@@ -169,7 +169,7 @@ class Stepper:
             slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
             given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
             lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
-            whole = self._binding(self.rows).entries[thread]
+            whole = self.binding(self.rows).entries[thread]
             job = Job(entries=whole.ctypes.data, entry_count=len(whole), batch=self.rows, float_mode=FLUSH)
             job.first_row, job.last_row = share(self.rows, self.threads, thread)
             job.number_count, job.gather_count, job.result_count = len(slots), len(self.data), len(given)
@@ -193,17 +193,18 @@ class Stepper:
             job.order, job.numbers, job.results = starts
             job.per_epoch, job.epoch_rows = count, length
             if rest:
-                part = self._binding(rest).entries[thread]
+                part = self.binding(rest).entries[thread]
                 job.short_entries, job.short_entry_count = part.ctypes.data, len(part)
                 job.short_first_row, job.short_last_row = share(rest, self.threads, thread)
-        check_status(execute(self.jobs), self.graph.name)
+        execute(self.jobs, self.graph.name)
         return self._as_floats(results, count, rest), int(self.jobs[0].reached)
 
     def prepare(self, rows: int) -> None:
         """Make ready for batches of a number of rows."""
-        self._binding(rows)
+        self.binding(rows)
 
-    def _binding(self, rows: int) -> Binding:
+    def binding(self, rows: int) -> Binding:
+        """The tables for batches of a number of rows."""
         if rows not in self.bindings:
             sizes = {"n": rows}
             if not self.program.suits(sizes):
