@@ -10,7 +10,7 @@ of numbers beyond 2**30 are NaN.
 from __future__ import annotations
 
 import operator as op
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from pellucid.engine.native.code import scalar_functions, whole_numbers
 from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, Lanes
+from pellucid.engine.native.code.special import SCIPY
 from pellucid.engine.native.code.vectormath import FUNCTIONS
 from pellucid.engine.native.code.vectormath.exponentials import exp
 from pellucid.engine.native.code.vectormath.logarithms import log, log1p
@@ -35,8 +36,7 @@ INFINITY = float("inf")
 class Expression:
     """The formula of an operation; which dtype its operands take; is it worth keeping rather than computing again?
 
-    `special` is the name of a function of SciPy that the formula is given, by address, before the operands. `asks`
-    says that it is given the value that it computes, to see what is known of its operands.
+    `asks` says that the formula is given the value that it computes, to see what is known of its operands.
     """
 
     formula: Formula
@@ -44,18 +44,12 @@ class Expression:
     costly: bool = False
     whole: Formula | None = None  # for integers, where that differs
     logic: Formula | None = None  # for booleans
-    special: str = ""
     asks: bool = False
 
 
-def _libm(symbol: str) -> Expression:
-    """Through the C library, in double precision."""
-    return Expression(lambda *xs: scalar_functions.libm(symbol, *xs), costly=True)
-
-
-def _special(name: str) -> Expression:
-    """Through SciPy's compiled functions, by address, in double precision."""
-    return Expression(scalar_functions.by_address, costly=True, special=name)
+def _compiled(symbol: str) -> Expression:
+    """Through a compiled function of the C library's or SciPy's, in double precision."""
+    return Expression(lambda *xs: scalar_functions.compiled(symbol, *xs), costly=True)
 
 
 def _in_double(f: Formula) -> Formula:
@@ -82,7 +76,7 @@ def exponent(x: Value) -> float | None:
 
 def _power(x: Value, a: Lanes, p: Lanes) -> Lanes:
     known = exponent(x)
-    return scalar_functions.libm("pow", a, p) if known is None else EXPONENTS[known](a)
+    return scalar_functions.compiled("pow", a, p) if known is None else EXPONENTS[known](a)
 
 
 def _extreme(better: Callable[[Lanes, Lanes], Lanes]) -> Formula:
@@ -165,8 +159,8 @@ ELEMENTWISE: dict[str, Expression] = {
     "power": Expression(_power, costly=True, asks=True, whole=lambda x, a, p: whole_numbers.power(a, p)),
     "floor_divide": Expression(_in_double(scalar_functions.floor_divide), whole=whole_numbers.divide, costly=True),
     "remainder": Expression(_in_double(scalar_functions.remainder), whole=whole_numbers.remainder, costly=True),
-    "fmod": Expression(lambda a, b: scalar_functions.libm("fmod", a, b), whole=whole_numbers.fmod, costly=True),
-    "hypot": _libm("hypot"),
+    "fmod": Expression(lambda a, b: scalar_functions.compiled("fmod", a, b), whole=whole_numbers.fmod, costly=True),
+    "hypot": _compiled("hypot"),
     # kinks and signs
     "absolute": Expression(abs),
     "fabs": Expression(abs),
@@ -204,12 +198,12 @@ ELEMENTWISE: dict[str, Expression] = {
     "broadcast_to": Expression(_itself),
     "stop_gradient": Expression(_itself),
     # through the C library
-    "arcsin": _libm("asin"),
-    "arccos": _libm("acos"),
-    "arctan2": _libm("atan2"),
-    "arcsinh": _libm("asinh"),
-    "arccosh": _libm("acosh"),
-    "arctanh": _libm("atanh"),
+    "arcsin": _compiled("asin"),
+    "arccos": _compiled("acos"),
+    "arctan2": _compiled("atan2"),
+    "arcsinh": _compiled("asinh"),
+    "arccosh": _compiled("acosh"),
+    "arctanh": _compiled("atanh"),
     # our own, for whole vectors
     **{name: Expression(function, costly=True) for name, function in FUNCTIONS.items()},
     "logaddexp": Expression(_in_double(_logaddexp), costly=True),
@@ -219,14 +213,14 @@ ELEMENTWISE: dict[str, Expression] = {
     "xlog1py": _times_log(log1p),
     "entr": Expression(_in_double(_entropy), costly=True),
     "rel_entr": Expression(_in_double(_relative_entropy), costly=True),
-    **{name: _special(name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
+    **{name: _compiled(SCIPY + name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
     "zeta": Expression(_in_double(scalar_functions.hurwitz_zeta), costly=True),
 }
 """Every elementwise primitive by name."""
 
 
-def written(x: Value, operands: Sequence[Lanes], special: Mapping[str, Lanes]) -> Lanes:
-    """A value, computed from its operands. `special` has the addresses of functions of SciPy."""
+def written(x: Value, operands: Sequence[Lanes]) -> Lanes:
+    """A value, computed from its operands."""
     entry = ELEMENTWISE[x.op]
     dtype = operand_dtype(x)
     formula = entry.formula
@@ -235,9 +229,7 @@ def written(x: Value, operands: Sequence[Lanes], special: Mapping[str, Lanes]) -
     elif dtype.kind in "iu" and entry.whole is not None:
         formula = entry.whole
     kinds = [BOOL, x.dtype, x.dtype] if entry.operands == "choice" else [dtype] * len(operands)
-    cast: list[Any] = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
-    if entry.special:
-        cast = [special[entry.special], *cast]
+    cast = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
     return formula(*([x] if entry.asks else []), *cast).astype(x.dtype)
 
 

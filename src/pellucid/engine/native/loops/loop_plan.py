@@ -26,7 +26,7 @@ MOST_LANES = 16
 
 SIZES = Words("first last columns")
 """The rows of a thread, and the columns; a loop without columns counts elements. Behind it: addresses of arrays, of
-working space, numbers, addresses of functions."""
+working space, numbers."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,6 @@ class LoopPlan:
             self.zone[x.number] = self._zone(x)
         known = [a for x in loop.body for a in x.args if a.known and not is_inline(a)]
         self.numbers = list(dict.fromkeys(known))
-        names = [ELEMENTWISE[x.op].special for x in loop.body if x.op in ELEMENTWISE]
-        self.functions = [name for name in dict.fromkeys(names) if name]
         self.narrow = not self.flat and any(along_row(x) for x in loop.body)
         self.passes = self._passes()
         self.rows_are_alike = len(self.passes) == 1 and "row" not in self.zone.values()
@@ -199,19 +197,19 @@ class LoopPlan:
     # the table
 
     def words(
-        self, sizes: tuple[int, int, int], arrays: list[int], scratch: list[int], numbers: list[Any], calls: list[int]
+        self, sizes: tuple[int, int, int], arrays: list[int], scratch: list[int], numbers: list[Any]
     ) -> list[int]:
         first, last, columns = sizes
         floats = [as_word(n if x.dtype.kind in "iub" else float(n)) for x, n in zip(self.numbers, numbers, strict=True)]
-        return SIZES(arrays, scratch, floats, calls, first=first, last=last, columns=columns)
+        return SIZES(arrays, scratch, floats, first=first, last=last, columns=columns)
 
     def read(self, code: Code) -> LoopWords:
         table = SIZES.read(code)
-        lists = (self.arrays, self.scratch, self.numbers, self.functions)
-        arrays, scratch, numbers, functions = (table.rest.take(len(names)) for names in lists)
+        lists = (self.arrays, self.scratch, self.numbers)
+        arrays, scratch, numbers = (table.rest.take(len(names)) for names in lists)
         numbers = [n.viewed(FLOAT64) if x.dtype.kind == "f" else n for x, n in zip(self.numbers, numbers, strict=True)]
         sizes = table.first, table.last, table.columns
-        return LoopWords(*sizes, arrays, scratch, numbers, dict(zip(self.functions, functions, strict=True)))
+        return LoopWords(*sizes, arrays, scratch, numbers)
 
     # the name
 
@@ -264,7 +262,6 @@ class LoopWords:
     arrays: list[Lanes]
     scratch: list[Lanes]
     numbers: list[Lanes]
-    functions: dict[str, Lanes]
 
 
 def is_costly(x: Value) -> bool:

@@ -14,7 +14,6 @@ from pellucid.engine.native.code.products.product import kernel as product_kerne
 from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
 from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS, Job
-from pellucid.engine.native.code.special import special
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
 from pellucid.engine.native.passes.memory import ALIGN, plan, up
@@ -233,8 +232,7 @@ class Binding:
         arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
         scratch = [self.memory.start + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
         numbers = [evaluate(x, self.sizes) for x in plan.numbers]
-        functions = [special(name) for name in plan.functions]
-        words = plan.words(self._range(loop, thread), arrays, scratch, numbers, functions)
+        words = plan.words(self._range(loop, thread), arrays, scratch, numbers)
         if loop.product is None:
             table.add(kernel, words)
             return
