@@ -32,6 +32,8 @@ from pellucid.graph.graph import Graph
 BLOCK = 256
 """Rows of a block."""
 
+TARGET = COPY_WORDS.place("target")
+
 
 class Block:
     """Tables for a number of rows: X and Y are where the program finds them and leaves their results."""
@@ -62,7 +64,6 @@ class Lane:
         self.program, self.memory = program, Memory(program, most, {x.number for x in places})
         addresses = (*fixed, self.X.ctypes.data, self.Y.ctypes.data)
         self.memory.outside = {x.number: a for x, a in zip(places, addresses, strict=True)}
-        self.gathers = np.zeros(3, np.int64)
         self.blocks: dict[int, Block] = {}
 
     def block(self, rows: int) -> Block:
@@ -75,15 +76,19 @@ class Lane:
             self.blocks[rows] = Block(binding, self.X[:rows], self.Y[:rows])
         return self.blocks[rows]
 
-    def job(self, X: Any, Y: Any, order: Any, first: int, last: int, look: bool) -> Job:
-        """Rows first ... last - 1 of X, whose results go into Y. `look`: for what is not finite."""
+
+class Part:
+    """Rows first ... last - 1 of any arrays, for a lane. `look`: for what is not finite."""
+
+    def __init__(self, lane: Lane, order: Any, first: int, last: int, look: bool) -> None:
         count, rest = divmod(last - first, BLOCK)
-        whole, short = self.block(BLOCK if count else rest), self.block(rest or BLOCK)
-        for block, start in ((short, last - rest), (whole, first)):
-            block.copying[COPY_WORDS.place("target")] = Y.ctypes.data + start * (Y.nbytes // len(Y))
-        self.gathers[:] = X.ctypes.data, self.X.ctypes.data, X.nbytes // len(X)
-        entries, short_entries = (block.entries[0 if look else 1 :] for block in (whole, short))
-        return Job(
+        self.lane, self.order = lane, order
+        self.whole, self.short = lane.block(BLOCK if count else rest), lane.block(rest or BLOCK)
+        size = lane.Y.nbytes // BLOCK
+        self.first, self.rest = first * size, (last - rest) * size
+        self.gathers = np.array([0, lane.X.ctypes.data, lane.X.nbytes // BLOCK])
+        entries, short_entries = (block.entries[0 if look else 1 :] for block in (self.whole, self.short))
+        self.job = Job(
             last=count + (rest > 0),
             batch=BLOCK,
             per_epoch=1 << 40,
@@ -98,6 +103,12 @@ class Lane:
             gathers=self.gathers.ctypes.data,
             gather_count=1,
         )
+
+    def aim(self, X: int, Y: int) -> None:
+        """From the array at one address into that at another."""
+        self.gathers[0] = X
+        self.short.copying[TARGET] = Y + self.rest
+        self.whole.copying[TARGET] = Y + self.first
 
 
 class Session:
@@ -115,7 +126,7 @@ class Session:
         self.addresses = tuple(a.ctypes.data for a in self.fixed)
         self.copied = [i for i, a in enumerate(fixed) if a.ctypes.data != self.addresses[i]]
         self.lanes: list[list[Lane]] = []  # of each thread; its programs differ by what sizes answer
-        self.few: dict[int, Block] = {}  # for numbers of rows that go through at once
+        self.plans: dict[tuple[int, bool], Block | list[Part]] = {}  # for the last few numbers of rows
         self.order = np.zeros(0, np.int64)
         self.lock = threading.Lock()
         self.run = runner()
@@ -124,8 +135,22 @@ class Session:
     def __call__(self, X: Any, look: bool = False) -> Any:
         """The result for an array of the right dtype, as a new array. `look`: NotFinite if it holds NaN or infinity."""
         with self.lock:
-            block = self.few.get(len(X))
-            return self._by_blocks(X, look) if block is None or look else self._at_once(X, block)
+            return self._run(X, look)
+
+    def _run(self, X: Any, look: bool) -> Any:
+        plan = self.plans.get((len(X), look)) or self._plan(len(X), look)
+        if isinstance(plan, Block):
+            return self._at_once(X, plan)
+        if not plan:
+            return np.concatenate([self._run(rows, look) for rows in (X[:BLOCK], X[BLOCK:])])
+        lane = plan[0].lane
+        X = as_read(X, lane.X.dtype)
+        Y = np.empty((len(X), *lane.Y.shape[1:]), lane.Y.dtype)
+        from_X, to_Y = X.ctypes.data, Y.ctypes.data
+        for part in plan:
+            part.aim(from_X, to_Y)
+        execute([part.job for part in plan], self.graph.name)
+        return Y
 
     def _at_once(self, X: Any, block: Block) -> Any:
         block.X[...] = X
@@ -136,26 +161,23 @@ class Session:
         return block.Y.copy()
 
     @silent()
-    def _by_blocks(self, X: Any, look: bool) -> Any:
-        """Rows divided among threads, and each part into blocks."""
-        threads = max(1, min(threads_for(self.graph, {"n": len(X)}, self.available), len(X)))
-        parts = [share(len(X), threads, thread) for thread in range(threads)]
-        lanes = [self._lane(thread, min(last - first, BLOCK)) for thread, (first, last) in enumerate(parts)]
-        if threads == 1 and len(X) <= BLOCK and not look:
-            if len(self.few) > 8:
-                self.few.pop(next(iter(self.few)))
-            self.few[len(X)] = lanes[0].block(len(X))
-            return self._at_once(X, self.few[len(X)])
-        rests = {(last - first) % BLOCK or BLOCK for first, last in parts}
-        if not all(lane.program.suits({"n": rest}) for lane in lanes for rest in rests):  # the rest by another program
-            return np.concatenate([self._by_blocks(rows, look) for rows in (X[:BLOCK], X[BLOCK:])])
-        if len(self.order) < len(X):
-            self.order = np.arange(len(X))
-        X = as_read(X, lanes[0].X.dtype)
-        Y = np.empty((len(X), *lanes[0].Y.shape[1:]), lanes[0].Y.dtype)
-        jobs = [lane.job(X, Y, self.order, *part, look) for lane, part in zip(lanes, parts, strict=True)]
-        execute(jobs, self.graph.name)
-        return Y
+    def _plan(self, count: int, look: bool) -> Block | list[Part]:
+        """A block for few rows, else parts for threads; none where the last block needs a program of its own."""
+        threads = max(1, min(threads_for(self.graph, {"n": count}, self.available), count))
+        shares = [share(count, threads, thread) for thread in range(threads)]
+        lanes = [self._lane(thread, min(last - first, BLOCK)) for thread, (first, last) in enumerate(shares)]
+        rests = {(last - first) % BLOCK or BLOCK for first, last in shares}
+        plan: Block | list[Part] = []
+        if threads == 1 and count <= BLOCK and not look:
+            plan = lanes[0].block(count)
+        elif all(lane.program.suits({"n": rest}) for lane in lanes for rest in rests):
+            if len(self.order) < count:
+                self.order = np.arange(count)
+            plan = [Part(lane, self.order, *part, look) for lane, part in zip(lanes, shares, strict=True)]
+        if len(self.plans) > 8:
+            self.plans.pop(next(iter(self.plans)))
+        self.plans[count, look] = plan
+        return plan
 
     def _lane(self, thread: int, rows: int) -> Lane:
         """The lane of a thread for a number of rows."""
