@@ -65,11 +65,7 @@ class LibraryShare(Share):
     """The same by SciPy's OpenBLAS."""
 
     def _words(self, product: Product, places: tuple[int, int, int]) -> Any:
-        words, inside = blas.gemm_words(blas.of_scipy(), product, places)
-        table = np.array(words, np.int64)
-        for word, value in inside:
-            table[word] = table.ctypes.data + 8 * value
-        return table
+        return np.array(blas.gemm_words(blas.of_scipy(), product, places), np.int64)
 
     def _function(self) -> int:
         return cache.addresses([GEMM])[0]

@@ -65,7 +65,7 @@ def _time(step: Stepper, chosen: Callable[[int], bool], seconds: float) -> float
     """Seconds of one run of the chosen entries: the median of five rounds."""
     jobs, kept = [], []
     for thread in range(step.threads):
-        entries = step.entries(thread)
+        entries = step.binding(step.rows).entries[thread]
         entries = np.ascontiguousarray(entries[[chosen(int(f)) for f in entries[:, 0]]])
         count = len(entries)
         jobs.append(Job(entries=entries.ctypes.data, entry_count=count, float_mode=FLUSH, short=-1, per_epoch=1 << 40))
@@ -75,7 +75,7 @@ def _time(step: Stepper, chosen: Callable[[int], bool], seconds: float) -> float
         for job in jobs:
             job.last = times
         begin = time.perf_counter()
-        execute(jobs)
+        execute(jobs, "profile")
         return (time.perf_counter() - begin) / times
 
     times = max(1, int(seconds / 5 / run(3)))

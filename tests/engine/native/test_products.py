@@ -292,7 +292,7 @@ print(blas.library() and blas.library().name)
 """
 
 
-@pytest.mark.parametrize(("setting", "name"), [("", "None"), ("scipy", "OpenBLAS of SciPy")])
+@pytest.mark.parametrize(("setting", "name"), [("", "None"), ("scipy", "BLAS of SciPy")])
 def test_a_library_can_make_the_products(setting, name):
     import os
     import subprocess

@@ -14,7 +14,7 @@ from pellucid.engine.native.passes.instructions import Call, Loop, base
 from pellucid.engine.native.passes.memory import ALIGN, _lifetimes
 from pellucid.engine.native.passes.schedule import Barrier
 from pellucid.engine.native.passes.values import size_of
-from pellucid.engine.native.runtime.binding import Memory, in_places
+from pellucid.engine.native.runtime.binding import Memory
 from pellucid.engine.native.runtime.program import build
 
 rng = np.random.default_rng(0)
@@ -67,7 +67,9 @@ def test_two_barriers_whatever_the_depth(split):
 
 def test_state_is_overwritten_in_place():
     program = step()
-    assert len(program.updates) == len([x for x in program.lowered.inputs if "now[" in x.name])
+    state = [x for x in program.lowered.inputs if "now[" in x.name]
+    assert all(x in program.overwrites.values() for x in state)
+    assert not [s for s in program.steps if isinstance(s, Call) and s.value.op == "spread"]
 
 
 def test_a_loop_writes_over_the_product_behind_which_it_stands():
@@ -80,7 +82,7 @@ def test_a_loop_writes_over_the_product_behind_which_it_stands():
 def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
     program = step(threads=threads, norm="batch", dropout=0.2, activation="gelu")
     memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
-    life = _lifetimes(in_places(program), dict.fromkeys({n for n, _ in memory.offsets}), threads)
+    life = _lifetimes(program.steps, program.overwrites, dict.fromkeys({n for n, _ in memory.offsets}), threads)
     values = {x.number: x for x in program.lowered.values}
     spans = []
     for (number, thread), offset in memory.offsets.items():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import pellucid as pel
-from pellucid.engine.native.runtime.row_blocks import BLOCK
 from pellucid.engine.native.runtime.run import NotFinite
-from pellucid.engine.native.runtime.session import BLOCKS, Session
+from pellucid.engine.native.runtime.session import BLOCK, Session
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.record import record
 
@@ -26,11 +25,11 @@ def scores(W, b, X):
 
 def session(threads):
     graph = record(scores, Spec(W.shape, np.float32), Spec(b.shape, np.float32), Spec(("n", 9), np.float32))
-    return Session(graph, [W.copy(), b.copy()], 8 * BLOCK, threads)
+    return Session(graph, [W.copy(), b.copy()], threads)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("rows", [BLOCKS * BLOCK - 1, BLOCKS * BLOCK, 5 * BLOCK + 3, 8 * BLOCK])
+@pytest.mark.parametrize("rows", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3, 8 * BLOCK])
 def test_rows_have_the_bits_of_few_rows(threads, rows):
     X, predict = rng.normal(size=(rows, 9)).astype(np.float32), session(threads)
     few = np.concatenate([predict(X[i : i + 100]) for i in range(0, rows, 100)])
@@ -44,6 +43,21 @@ def test_a_change_of_what_is_fixed_is_seen():
     np.copyto(predict.fixed[0], 2 * W)
     assert np.abs(predict(X) - before).max() > 0.01
     assert_array_equal(predict(X)[:50], predict(X[:50]))
+
+
+def test_a_block_for_which_sizes_give_another_answer_has_its_own_program():
+    def f(W, X):
+        return (X @ W) * np.where(np.greater(X.shape[0], 1), 1.0, 2.0)
+
+    graph = record(f, Spec(W.shape, np.float32), Spec(("n", 9), np.float32))
+    for threads in (1, 2):
+        predict = Session(graph, [W.copy()], threads)
+        for rows in (1, 2, BLOCK, BLOCK + 1, BLOCK + 2, 2 * BLOCK + 1):
+            X = rng.normal(size=(rows, 9)).astype(np.float32)
+            assert np.isfinite(predict(X, look=True)).all()
+            if rows % BLOCK != 1 and rows > 2:
+                assert_allclose(predict(X), X @ W, rtol=1e-4, atol=1e-5)
+        assert_allclose(predict(X[:1]), 2 * (X[:1] @ W), rtol=1e-4, atol=1e-5)
 
 
 def test_results_are_arrays_of_their_own():
@@ -60,10 +74,10 @@ def test_what_is_not_finite_is_found_in_every_block(row, value):
     X, predict = rng.normal(size=(5 * BLOCK + 3, 9)).astype(np.float32), session(2)
     X[row, 4] = value
     with pytest.raises(NotFinite, match="NaN or infinite"):
-        predict.looked_at(X)
+        predict(X, look=True)
     assert np.isnan(predict(X)[row]).any() == np.isnan(value)
     X[row, 4] = np.finfo(np.float32).max
-    assert_array_equal(predict.looked_at(X), predict(X))
+    assert_array_equal(predict(X, look=True), predict(X))
 
 
 def test_a_model_says_where_something_is_not_finite_among_many_rows():

@@ -50,16 +50,15 @@ def _uniform(key: Any, counter: Any, *, shape: tuple[int, ...], dtype: Any, stre
 
 def _normal(key: Any, counter: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
     """Box and Muller (1958), from two streams."""
-    radius = np.sqrt(-2 * np.log1p(-_uniform(key, counter, shape=shape, dtype=dtype)))
-    angle = _uniform(key, counter, shape=shape, dtype=dtype, stream=1) * np.dtype(dtype).type(2 * np.pi)
-    return radius * np.cos(angle)
+    u, v = (uniform_node(key, counter, shape=shape, dtype=dtype, stream=stream) for stream in (0, 1))
+    return np.sqrt(-2 * np.log1p(-u)) * np.cos(v * np.dtype(dtype).type(2 * np.pi))
 
 
 def _bernoulli(key: Any, counter: Any, p: Any, *, shape: tuple[int, ...], dtype: Any) -> Any:
     return (_uniform(key, counter, shape=shape, dtype=np.float32) < np.broadcast_to(p, shape)).astype(dtype)
 
 
-def _drawn(*xs: Spec, shape: tuple[Any, ...], dtype: Any) -> Spec:
+def _drawn(*xs: Spec, shape: tuple[Any, ...], dtype: Any, stream: int = 0) -> Spec:
     return Spec(shape, dtype)
 
 

@@ -13,7 +13,7 @@ from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.code.vectormath.operations import select
-from pellucid.engine.native.code.words import Reader, Words
+from pellucid.engine.native.code.words import BYTES, Reader, Words
 
 BAD_INDEX, BAD_LABEL, NOT_FINITE = 2, 3, 4
 """What a program returns that met an index or a label out of range, or an input that is no finite number."""
@@ -32,11 +32,14 @@ def builtin(key: str, words: Words, body: Callable[[Code, Reader], Lanes | int |
 
 
 GEMM_WORDS = Words("function transb transa columns rows depth alpha b ldb a lda beta c ldc")
-"""The address of BLAS's function, and the 13 pointers that it is given."""
+"""The address of BLAS's function, and what it is given."""
 
 
 def _gemm(code: Code, w: Reader) -> None:
-    code.call_pointers(w.function, [getattr(w, name) for name in GEMM_WORDS.names[1:]])
+    """It takes addresses: those of the matrices, and of the words in which its numbers stand."""
+    table, matrices = code.arguments[0], {"a": w.a, "b": w.b, "c": w.c}
+    names = GEMM_WORDS.names[1:]
+    code.call_pointers(w.function, [matrices.get(name, table + BYTES * GEMM_WORDS.place(name)) for name in names])
 
 
 GEMM = builtin("gemm", GEMM_WORDS, _gemm)

@@ -9,7 +9,8 @@ of numbers beyond 2**30 are NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import operator as op
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from pellucid.engine.native.code import scalar_functions, whole_numbers
 from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, Lanes
+from pellucid.engine.native.code.special import SCIPY
 from pellucid.engine.native.code.vectormath import FUNCTIONS
 from pellucid.engine.native.code.vectormath.exponentials import exp
 from pellucid.engine.native.code.vectormath.logarithms import log, log1p
@@ -34,8 +36,7 @@ INFINITY = float("inf")
 class Expression:
     """The formula of an operation; which dtype its operands take; is it worth keeping rather than computing again?
 
-    `special` is the name of a function of SciPy that the formula is given, by address, before the operands. `asks`
-    says that it is given the value that it computes, to see what is known of its operands.
+    `asks` says that the formula is given the value that it computes, to see what is known of its operands.
     """
 
     formula: Formula
@@ -43,18 +44,12 @@ class Expression:
     costly: bool = False
     whole: Formula | None = None  # for integers, where that differs
     logic: Formula | None = None  # for booleans
-    special: str = ""
     asks: bool = False
 
 
-def _libm(symbol: str) -> Expression:
-    """Through the C library, in double precision."""
-    return Expression(lambda *xs: scalar_functions.libm(symbol, *xs), costly=True)
-
-
-def _special(name: str) -> Expression:
-    """Through SciPy's compiled functions, by address, in double precision."""
-    return Expression(scalar_functions.by_address, costly=True, special=name)
+def _compiled(symbol: str) -> Expression:
+    """Through a compiled function of the C library's or SciPy's, in double precision."""
+    return Expression(lambda *xs: scalar_functions.compiled(symbol, *xs), costly=True)
 
 
 def _in_double(f: Formula) -> Formula:
@@ -81,7 +76,7 @@ def exponent(x: Value) -> float | None:
 
 def _power(x: Value, a: Lanes, p: Lanes) -> Lanes:
     known = exponent(x)
-    return scalar_functions.libm("pow", a, p) if known is None else EXPONENTS[known](a)
+    return scalar_functions.compiled("pow", a, p) if known is None else EXPONENTS[known](a)
 
 
 def _extreme(better: Callable[[Lanes, Lanes], Lanes]) -> Formula:
@@ -115,7 +110,7 @@ def _heaviside(x: Lanes, middle: Lanes) -> Lanes:
 
 
 def _rounded(name: str) -> Expression:
-    return Expression(lambda x: x.code.of_processor(name, x), whole=lambda x: x)
+    return Expression(lambda x: x.code.of_processor(name, x), whole=_itself)
 
 
 def _logaddexp(a: Lanes, b: Lanes) -> Lanes:
@@ -146,29 +141,17 @@ def _times_log(logarithm: Formula) -> Expression:
     return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * logarithm(y)), costly=True)
 
 
-def _or(a: Lanes, b: Lanes) -> Lanes:
-    return a | b
-
-
-def _and(a: Lanes, b: Lanes) -> Lanes:
-    return a & b
-
-
-def _differ(a: Lanes, b: Lanes) -> Lanes:
-    return a != b
-
-
-def _itself(a: Lanes) -> Lanes:
-    return a
+def _itself(x: Lanes) -> Lanes:
+    return x
 
 
 ELEMENTWISE: dict[str, Expression] = {
     # arithmetic
-    "add": Expression(lambda a, b: a + b, logic=_or),
-    "subtract": Expression(lambda a, b: a - b),
-    "multiply": Expression(lambda a, b: a * b, logic=_and),
-    "divide": Expression(lambda a, b: a / b),
-    "negative": Expression(lambda a: -a),
+    "add": Expression(op.add, logic=op.or_),
+    "subtract": Expression(op.sub),
+    "multiply": Expression(op.mul, logic=op.and_),
+    "divide": Expression(op.truediv),
+    "negative": Expression(op.neg),
     "positive": Expression(_itself),
     "reciprocal": Expression(lambda a: 1 / a, whole=whole_numbers.reciprocal),
     "square": Expression(lambda a: a * a),
@@ -176,8 +159,8 @@ ELEMENTWISE: dict[str, Expression] = {
     "power": Expression(_power, costly=True, asks=True, whole=lambda x, a, p: whole_numbers.power(a, p)),
     "floor_divide": Expression(_in_double(scalar_functions.floor_divide), whole=whole_numbers.divide, costly=True),
     "remainder": Expression(_in_double(scalar_functions.remainder), whole=whole_numbers.remainder, costly=True),
-    "fmod": Expression(lambda a, b: scalar_functions.libm("fmod", a, b), whole=whole_numbers.fmod, costly=True),
-    "hypot": _libm("hypot"),
+    "fmod": Expression(lambda a, b: scalar_functions.compiled("fmod", a, b), whole=whole_numbers.fmod, costly=True),
+    "hypot": _compiled("hypot"),
     # kinks and signs
     "absolute": Expression(abs),
     "fabs": Expression(abs),
@@ -195,32 +178,32 @@ ELEMENTWISE: dict[str, Expression] = {
     "isnan": Expression(lambda x: x != x, operands="own"),
     "isinf": Expression(lambda x: abs(x) == INFINITY, operands="own", whole=lambda x: x != x),
     "isfinite": Expression(lambda x: abs(x) < INFINITY, operands="own", whole=lambda x: x == x),
-    "logical_not": Expression(lambda x: ~x, operands="bool"),
-    "invert": Expression(lambda x: ~x),
-    "greater": Expression(lambda a, b: a > b, operands="common"),
-    "greater_equal": Expression(lambda a, b: a >= b, operands="common"),
-    "less": Expression(lambda a, b: a < b, operands="common"),
-    "less_equal": Expression(lambda a, b: a <= b, operands="common"),
-    "equal": Expression(lambda a, b: a == b, operands="common"),
-    "not_equal": Expression(_differ, operands="common"),
-    "logical_and": Expression(_and, operands="bool"),
-    "logical_or": Expression(_or, operands="bool"),
-    "logical_xor": Expression(_differ, operands="bool"),
-    "bitwise_and": Expression(_and),
-    "bitwise_or": Expression(_or),
-    "bitwise_xor": Expression(lambda a, b: a ^ b),
+    "logical_not": Expression(op.invert, operands="bool"),
+    "invert": Expression(op.invert),
+    "greater": Expression(op.gt, operands="common"),
+    "greater_equal": Expression(op.ge, operands="common"),
+    "less": Expression(op.lt, operands="common"),
+    "less_equal": Expression(op.le, operands="common"),
+    "equal": Expression(op.eq, operands="common"),
+    "not_equal": Expression(op.ne, operands="common"),
+    "logical_and": Expression(op.and_, operands="bool"),
+    "logical_or": Expression(op.or_, operands="bool"),
+    "logical_xor": Expression(op.ne, operands="bool"),
+    "bitwise_and": Expression(op.and_),
+    "bitwise_or": Expression(op.or_),
+    "bitwise_xor": Expression(op.xor),
     # selection and conversion
     "where": Expression(lambda condition, a, b: condition.select(a, b), operands="choice"),
     "astype": Expression(_itself),
     "broadcast_to": Expression(_itself),
     "stop_gradient": Expression(_itself),
     # through the C library
-    "arcsin": _libm("asin"),
-    "arccos": _libm("acos"),
-    "arctan2": _libm("atan2"),
-    "arcsinh": _libm("asinh"),
-    "arccosh": _libm("acosh"),
-    "arctanh": _libm("atanh"),
+    "arcsin": _compiled("asin"),
+    "arccos": _compiled("acos"),
+    "arctan2": _compiled("atan2"),
+    "arcsinh": _compiled("asinh"),
+    "arccosh": _compiled("acosh"),
+    "arctanh": _compiled("atanh"),
     # our own, for whole vectors
     **{name: Expression(function, costly=True) for name, function in FUNCTIONS.items()},
     "logaddexp": Expression(_in_double(_logaddexp), costly=True),
@@ -230,14 +213,14 @@ ELEMENTWISE: dict[str, Expression] = {
     "xlog1py": _times_log(log1p),
     "entr": Expression(_in_double(_entropy), costly=True),
     "rel_entr": Expression(_in_double(_relative_entropy), costly=True),
-    **{name: _special(name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
+    **{name: _compiled(SCIPY + name) for name in ("erfinv", "log_ndtr", "ndtri", "gammaln", "psi")},
     "zeta": Expression(_in_double(scalar_functions.hurwitz_zeta), costly=True),
 }
 """Every elementwise primitive by name."""
 
 
-def written(x: Value, operands: Sequence[Lanes], special: Mapping[str, Lanes]) -> Lanes:
-    """A value, computed from its operands. `special` has the addresses of functions of SciPy."""
+def written(x: Value, operands: Sequence[Lanes]) -> Lanes:
+    """A value, computed from its operands."""
     entry = ELEMENTWISE[x.op]
     dtype = operand_dtype(x)
     formula = entry.formula
@@ -246,9 +229,7 @@ def written(x: Value, operands: Sequence[Lanes], special: Mapping[str, Lanes]) -
     elif dtype.kind in "iu" and entry.whole is not None:
         formula = entry.whole
     kinds = [BOOL, x.dtype, x.dtype] if entry.operands == "choice" else [dtype] * len(operands)
-    cast: list[Any] = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
-    if entry.special:
-        cast = [special[entry.special], *cast]
+    cast = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
     return formula(*([x] if entry.asks else []), *cast).astype(x.dtype)
 
 

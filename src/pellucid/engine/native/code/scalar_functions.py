@@ -1,4 +1,4 @@
-"""Functions of single numbers, in float64: the C library's, SciPy's by address, and sums that do not end by count."""
+"""Functions of single numbers, in float64: the C library's, SciPy's, and sums that do not end by count."""
 
 from __future__ import annotations
 
@@ -9,28 +9,23 @@ INFINITY, NAN = float("inf"), float("nan")
 TINY = 2.0**-53
 
 
-def libm(symbol: str, *xs: Lanes) -> Lanes:
-    """A function of the C library, number by number, in the dtype of its operands."""
+def compiled(symbol: str, *xs: Lanes) -> Lanes:
+    """A function that the loader finds, number by number, in the dtype of its operands."""
     code, dtype = xs[0].code, xs[0].dtype
     lanes = max(x.lanes for x in xs)
     wide = [x.astype(FLOAT64).spread(lanes) for x in xs]
     return code.one_by_one(lambda *each: code.by_name(symbol, FLOAT64, *each), *wide).astype(dtype)
 
 
-def by_address(address: Lanes, x: Lanes) -> Lanes:
-    code = x.code
-    return code.one_by_one(lambda each: code.by_address(address, FLOAT64, each), x.astype(FLOAT64)).astype(x.dtype)
-
-
 def remainder(x: Lanes, y: Lanes) -> Lanes:
     """With the sign of y, exact also where x / y is large."""
-    rest = libm("fmod", x, y)
+    rest = compiled("fmod", x, y)
     return ((rest != 0) & ((rest < 0) != (y < 0))).select(rest + y, rest)
 
 
 def floor_divide(x: Lanes, y: Lanes) -> Lanes:
     """As in NumPy: by way of the remainder, so that -1 // inf is -1."""
-    rest = libm("fmod", x, y)
+    rest = compiled("fmod", x, y)
     share = (x - rest) / y
     share = ((rest != 0) & ((rest < 0) != (y < 0))).select(share - 1, share)
     return (y == 0).select(x / y, x.code.of_processor("rint", share))
@@ -67,13 +62,13 @@ def _zeta(outer: Code) -> str:
         with code.when(x != code.of_processor("floor", x)):
             code.leave(NAN)
     with code.when(q > 1e8):
-        code.leave((1 / (x - 1) + 1 / (2 * q)) * libm("pow", q, 1 - x))
-    total, a = code.variable(FLOAT64, libm("pow", q, -x)), code.variable(FLOAT64, q)
+        code.leave((1 / (x - 1) + 1 / (2 * q)) * compiled("pow", q, 1 - x))
+    total, a = code.variable(FLOAT64, compiled("pow", q, -x)), code.variable(FLOAT64, q)
     term, count = code.variable(FLOAT64, 0.0), code.variable(FLOAT64, 0.0)
     with code.repeat(lambda: (count.get() < 9) | (a.get() <= 9)):
         count.set(count.get() + 1)
         a.set(a.get() + 1)
-        term.set(libm("pow", a.get(), -x))
+        term.set(compiled("pow", a.get(), -x))
         total.set(total.get() + term.get())
         with code.when(abs(term.get() / total.get()) < TINY):
             code.leave(total.get())

@@ -6,6 +6,9 @@ import ctypes
 import functools
 from typing import Any
 
+SCIPY = "scipy."
+"""How compiled code names SciPy's special functions."""
+
 
 @functools.cache
 def special(name: str) -> int:

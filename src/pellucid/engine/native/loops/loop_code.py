@@ -289,4 +289,4 @@ class LoopCode:
             return at(self.plan.kind(x)).astype(x.dtype)
         if x.op == "uniform":
             return uniform(operands[0], at(self.plan.kind(x)), x.dtype.itemsize)
-        return written(x, operands, self.words.functions)
+        return written(x, operands)

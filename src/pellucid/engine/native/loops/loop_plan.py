@@ -12,7 +12,7 @@ from typing import Any
 from pellucid.engine.native.code.expressions import ELEMENTWISE, exponent
 from pellucid.engine.native.code.llvm.code import FLOAT64, Code, Lanes
 from pellucid.engine.native.code.words import Words, as_word
-from pellucid.engine.native.passes.instructions import Loop, along_row, passes
+from pellucid.engine.native.passes.instructions import Loop, along_row, kind, passes
 from pellucid.engine.native.passes.values import Value
 
 INLINE = {0, 1, -1}  # and so False and True
@@ -26,7 +26,7 @@ MOST_LANES = 16
 
 SIZES = Words("first last columns")
 """The rows of a thread, and the columns; a loop without columns counts elements. Behind it: addresses of arrays, of
-working space, numbers, addresses of functions."""
+working space, numbers."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,6 @@ class LoopPlan:
             self.zone[x.number] = self._zone(x)
         known = [a for x in loop.body for a in x.args if a.known and not is_inline(a)]
         self.numbers = list(dict.fromkeys(known))
-        names = [ELEMENTWISE[x.op].special for x in loop.body if x.op in ELEMENTWISE]
-        self.functions = [name for name in dict.fromkeys(names) if name]
         self.narrow = not self.flat and any(along_row(x) for x in loop.body)
         self.passes = self._passes()
         self.rows_are_alike = "row" not in self.zone.values()
@@ -87,15 +85,7 @@ class LoopPlan:
 
     def kind(self, x: Value) -> str:
         """How a shape lies in the loop."""
-        space = self.loop.space
-        lead = len(space) - len(x.shape)
-        real = [i for i, s in enumerate(space) if s != 1]
-        present = [i for i in real if i >= lead and x.shape[i - lead] != 1]
-        if not present:
-            return "one"
-        if present == real:
-            return "whole"
-        return "row" if present[0] == real[0] else "column"
+        return kind(x.shape, self.loop.space)
 
     def _zone(self, x: Value) -> str:
         """On what a value depends: row, column, both."""
@@ -207,19 +197,19 @@ class LoopPlan:
     # the table
 
     def words(
-        self, sizes: tuple[int, int, int], arrays: list[int], scratch: list[int], numbers: list[Any], calls: list[int]
+        self, sizes: tuple[int, int, int], arrays: list[int], scratch: list[int], numbers: list[Any]
     ) -> list[int]:
         first, last, columns = sizes
         floats = [as_word(n if x.dtype.kind in "iub" else float(n)) for x, n in zip(self.numbers, numbers, strict=True)]
-        return SIZES(arrays, scratch, floats, calls, first=first, last=last, columns=columns)
+        return SIZES(arrays, scratch, floats, first=first, last=last, columns=columns)
 
     def read(self, code: Code) -> LoopWords:
         table = SIZES.read(code)
-        lists = (self.arrays, self.scratch, self.numbers, self.functions)
-        arrays, scratch, numbers, functions = (table.rest.take(len(names)) for names in lists)
+        lists = (self.arrays, self.scratch, self.numbers)
+        arrays, scratch, numbers = (table.rest.take(len(names)) for names in lists)
         numbers = [n.viewed(FLOAT64) if x.dtype.kind == "f" else n for x, n in zip(self.numbers, numbers, strict=True)]
         sizes = table.first, table.last, table.columns
-        return LoopWords(*sizes, arrays, scratch, numbers, dict(zip(self.functions, functions, strict=True)))
+        return LoopWords(*sizes, arrays, scratch, numbers)
 
     # the name
 
@@ -272,7 +262,6 @@ class LoopWords:
     arrays: list[Lanes]
     scratch: list[Lanes]
     numbers: list[Lanes]
-    functions: dict[str, Lanes]
 
 
 def is_costly(x: Value) -> bool:

@@ -19,6 +19,7 @@ from pellucid.engine.native.passes.instructions import (
     base,
     fills,
     in_loop,
+    kind,
     operands,
     single,
 )
@@ -90,7 +91,7 @@ def _worth_keeping(loops: Sequence[Loop]) -> list[Value]:
         if any(x in loop.roots for loop in loops_of[number]):
             continue
         shared = len(loops_of[number]) > 1 and number not in below and (_costly(x) or _reads_much(x, loops_of[number]))
-        per_column = _is_column(x, loops_of[number][0]) and (x.op in DIVISIONS or _costly(x))
+        per_column = kind(x.shape, loops_of[number][0].space) == "column" and (x.op in DIVISIONS or _costly(x))
         if shared or per_column:
             chosen.append(x)
             below.update(a.number for a in parents_first([x]) if a is not x)
@@ -105,15 +106,6 @@ def _reads_much(x: Value, loops: Sequence[Loop]) -> bool:
     """Made of two or more whole arrays?"""
     leaves = {leaf.number for loop in loops for leaf in loop.leaves if leaf.shape == x.shape}
     return sum(a.number in leaves for a in parents_first([x])) > 1
-
-
-def _is_column(x: Value, loop: Loop) -> bool:
-    """A row of column numbers, needed again in every row?"""
-    if loop.cut is None or not x.shape:
-        return False
-    lead = len(loop.space) - len(x.shape)
-    rows = [i for i, s in enumerate(loop.space) if s != 1 and i < loop.cut]
-    return all(i < lead or x.shape[i - lead] == 1 for i in rows) and any(s != 1 for s in x.shape)
 
 
 # loops
@@ -172,7 +164,7 @@ def _loops(lowered: Lowered, kept: set[int]) -> list[Loop]:
     """One loop for each kept value, then those that share their arrays joined."""
     level: dict[int, int] = {}
     loop_of: dict[int, Loop] = {}
-    needed = _needed(lowered, kept)
+    needed = [x for x in lowered.values if x.number in kept]
     values = {x.number: x for x in parents_first([*lowered.outputs, *needed])}
     for number in sorted(values):
         x = values[number]
@@ -199,10 +191,6 @@ def _loops(lowered: Lowered, kept: set[int]) -> list[Loop]:
             loop_of[root.number] = loop
             level[root.number] = loop.level
     return list({id(loop): loop for loop in loop_of.values()}.values())
-
-
-def _needed(lowered: Lowered, kept: set[int]) -> list[Value]:
-    return [x for x in lowered.values if x.number in kept]
 
 
 def _own_loop(x: Value, kept: set[int], level: dict[int, int]) -> Loop:
@@ -232,7 +220,8 @@ def _join(host: Loop, guest: Loop, kept: set[int], level: dict[int, int]) -> boo
     made = {x.number for x in host.roots}
     if not guest.space and host.space:
         return False
-    if host.space != guest.space and guest.space != () and not _fits(guest, host):
+    rows = len(guest.space) == len(host.space) and kind(guest.space, host.space) == "row"  # a number for each of them
+    if host.space != guest.space and guest.space != () and not rows:
         return False
     outside = [a for a in guest.leaves if a.number not in made]
     if any(base(a).number in made for a in outside if a.op == "view"):
@@ -242,25 +231,20 @@ def _join(host: Loop, guest: Loop, kept: set[int], level: dict[int, int]) -> boo
     for a in guest.leaves:
         if a.number in made and a.op == "reduce" and not along_row(a):
             return False  # a total is known only after the loop
-    body = {x.number: x for x in [*host.body, *guest.body]}
-    leaves = {x.number: x for x in [*host.leaves, *outside]}
-    found = _space(list(body.values()), leaves.values())
+    found = _space([*host.body, *guest.body], [*host.leaves, *outside])
     if found is None or found[0] != host.space:
         return False
-    host.roots.append(guest.roots[0])
-    host.body = [body[n] for n in sorted(body)]
-    host.leaves = [leaves[n] for n in sorted(leaves) if n not in body]
+    _take_up(host, guest)
     host.cut = found[1]
     return True
 
 
-def _fits(guest: Loop, host: Loop) -> bool:
-    """One number for each row of the host?"""
-    if len(guest.space) != len(host.space) or single(guest.space):
-        return False
-    present = [i for i, s in enumerate(guest.space) if s != 1]
-    real = [i for i, s in enumerate(host.space) if s != 1]
-    return present == real[: len(present)] and all(guest.space[i] == host.space[i] for i in present)
+def _take_up(host: Loop, guest: Loop) -> None:
+    """The guest's values are made by the host."""
+    body = {x.number: x for x in [*host.body, *guest.body]}
+    leaves = {x.number: x for x in [*host.leaves, *guest.leaves] if x.number not in body}
+    host.roots += guest.roots
+    host.body, host.leaves = [body[n] for n in sorted(body)], [leaves[n] for n in sorted(leaves)]
 
 
 def _with_scalars(lowered: Lowered, loops: list[Loop]) -> list[Loop]:
@@ -278,10 +262,7 @@ def _with_scalars(lowered: Lowered, loops: list[Loop]) -> list[Loop]:
         host = min(hosts, key=lambda loop: (loop.level, out.index(loop)))
         if single(host.space):
             continue
-        body = {x.number: x for x in [*scalar.body, *host.body]}
-        leaves = {x.number: x for x in [*scalar.leaves, *host.leaves] if x.number not in body}
-        host.roots += scalar.roots
-        host.body, host.leaves = [body[n] for n in sorted(body)], [leaves[n] for n in sorted(leaves)]
+        _take_up(host, scalar)
         out.remove(scalar)
     return out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pellucid.engine.native.passes.lower import is_elementwise
-from pellucid.engine.native.passes.values import Value
+from pellucid.engine.native.passes.values import Value, real
 from pellucid.graph.core.dims import Shape
 
 
@@ -108,9 +108,18 @@ def is_written_last(root: Value, loop: Loop) -> bool:
 
 def fills(x: Value, loop: Loop) -> bool:
     """Does a value differ along rows and columns of a loop?"""
-    return tuple(s for s in x.shape if s != 1) == tuple(s for s in loop.space if s != 1)
+    return real(x.shape) == real(loop.space)
+
+
+def kind(shape: Shape, space: Shape) -> str:
+    """How a shape lies in the rows and columns of a loop: "one" number, one for each "row" or "column", or "whole"."""
+    axes = [i - len(space) for i, s in enumerate(space) if s != 1]
+    present = [i for i in axes if len(shape) + i >= 0 and shape[i] != 1]
+    if not present:
+        return "one"
+    return "whole" if present == axes else "row" if present[0] == axes[0] else "column"
 
 
 def single(shape: Shape) -> bool:
     """Is it the shape of one number?"""
-    return all(s == 1 for s in shape)
+    return not real(shape)

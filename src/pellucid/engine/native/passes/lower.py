@@ -17,6 +17,7 @@ from pellucid.engine.native.code.reductions import REDUCTIONS
 from pellucid.engine.native.passes.values import Builder, Value
 from pellucid.errors import UnsupportedError
 from pellucid.graph.core.dims import product
+from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.spec import Spec, broadcast
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal, Node
@@ -91,16 +92,9 @@ def lower_node(build: Builder, node: Node, args: list[Value]) -> Value:
         return registered(build, node, args)
     if name in REDUCTIONS:
         return _reduced(build, name, args[0], settings["axis"], settings["keepdims"], spec)
-    if name in ELEMENTWISE and _ours(node):
+    if name in ELEMENTWISE and REGISTRY.get(name) is node.op:  # not a function of the user's with the same name
         return build.elementwise(name, args, np.dtype(spec.dtype), spec.shape, spec.weak)
     return _expanded(build, node, args)
-
-
-def _ours(node: Node) -> bool:
-    """Is it the primitive of that name, not a function of the user's with the same name?"""
-    from pellucid.graph.core.primitive import REGISTRY
-
-    return node.op is not None and REGISTRY.get(node.op.name) is node.op
 
 
 def _expanded(build: Builder, node: Node, args: list[Value]) -> Value:
@@ -134,10 +128,6 @@ def _mean(build: Builder, node: Node, args: list[Value]) -> Value:
     return build.view(build.elementwise("divide", (total, count), dtype), node.shape)
 
 
-def _same(build: Builder, node: Node, args: list[Value]) -> Value:
-    return args[0]
-
-
 def _elementwise(build: Builder, node: Node, args: list[Value]) -> Value:
     """Whatever the settings: how a tie of maximum and minimum shares its derivative is no matter here."""
     assert node.op is not None
@@ -147,14 +137,6 @@ def _elementwise(build: Builder, node: Node, args: list[Value]) -> Value:
 def _full_like(build: Builder, node: Node, args: list[Value]) -> Value:
     fill = build.elementwise("astype", (args[1],), np.dtype(node.dtype))
     return build.elementwise("broadcast_to", (fill,), np.dtype(node.dtype), node.shape)
-
-
-def _reshape(build: Builder, node: Node, args: list[Value]) -> Value:
-    return build.view(args[0], node.shape)
-
-
-def _transpose(build: Builder, node: Node, args: list[Value]) -> Value:
-    return transposed(build, args[0], node.settings["axes"])
 
 
 def transposed(build: Builder, x: Value, axes: tuple[int, ...]) -> Value:
@@ -177,12 +159,9 @@ def _matmul(build: Builder, node: Node, args: list[Value]) -> Value:
     if dtype.kind != "f" or a.shape[-1] == 1:
         return build.view(_product_sum(build, a, b, dtype), node.shape)
     if lead:
-        a, b = (_spread(build, x, (*shape[:-2], *x.shape[-2:])) for x in (a, b))
+        wide = [(x, (*shape[:-2], *x.shape[-2:])) for x in (a, b)]
+        a, b = (build.elementwise("broadcast_to", (x,), x.dtype, whole) for x, whole in wide)
     return build.view(build.new("matmul", (a, b), shape, dtype), node.shape)
-
-
-def _spread(build: Builder, x: Value, shape: Any) -> Value:
-    return build.elementwise("broadcast_to", (x,), x.dtype, shape)
 
 
 def _product_sum(build: Builder, a: Value, b: Value, dtype: Any) -> Value:
@@ -251,32 +230,15 @@ def _one_hot(build: Builder, node: Node, args: list[Value]) -> Value:
     return build.elementwise("astype", (hit,), np.dtype(node.dtype))
 
 
-def _uniform(build: Builder, args: Sequence[Value], shape: Any, dtype: Any, stream: int) -> Value:
+def _uniform(build: Builder, node: Node, args: list[Value]) -> Value:
+    stream = node.settings.get("stream", 0)
     start = build.new("random_start", args[:2], (), np.uint64, {"stream": stream})
-    return build.new("uniform", (start,), shape, dtype)
+    return build.new("uniform", (start,), node.shape, np.float32 if len(args) == 3 else node.dtype)
 
 
-def _random_uniform(build: Builder, node: Node, args: list[Value]) -> Value:
-    return _uniform(build, args, node.shape, np.dtype(node.dtype), node.settings.get("stream", 0))
-
-
-def _random_bernoulli(build: Builder, node: Node, args: list[Value]) -> Value:
-    drawn = _uniform(build, args, node.shape, np.dtype(np.float32), 0)
-    less = build.elementwise("less", (drawn, args[2]), np.bool_, node.shape)
+def _bernoulli(build: Builder, node: Node, args: list[Value]) -> Value:
+    less = build.elementwise("less", (_uniform(build, node, args), args[2]), np.bool_, node.shape)
     return build.elementwise("astype", (less,), np.dtype(node.dtype))
-
-
-def _random_normal(build: Builder, node: Node, args: list[Value]) -> Value:
-    dtype = np.dtype(node.dtype)
-
-    def number(x: float) -> Value:
-        return build.literal(dtype.type(x))
-
-    u, v = (_uniform(build, args, node.shape, dtype, stream) for stream in (0, 1))
-    logarithm = build.elementwise("log1p", (build.elementwise("negative", (u,), dtype),), dtype)
-    radius = build.elementwise("sqrt", (build.elementwise("multiply", (number(-2), logarithm), dtype),), dtype)
-    angle = build.elementwise("multiply", (v, number(2 * np.pi)), dtype)
-    return build.elementwise("multiply", (radius, build.elementwise("cos", (angle,), dtype)), dtype)
 
 
 def _to_the_end(x: Value, axis: int) -> tuple[int, ...]:
@@ -331,16 +293,15 @@ def _move(build: Builder, node: Node, args: list[Value]) -> Value:
 
 RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "mean": _mean,
-    "stop_gradient": _same,
+    "stop_gradient": lambda build, node, args: args[0],
     "full_like": _full_like,
-    "reshape": _reshape,
-    "transpose": _transpose,
+    "reshape": lambda build, node, args: build.view(args[0], node.shape),
+    "transpose": lambda build, node, args: transposed(build, args[0], node.settings["axes"]),
     "matmul": _matmul,
     "einsum": _einsum,
     "one_hot": _one_hot,
-    "random_uniform": _random_uniform,
-    "random_bernoulli": _random_bernoulli,
-    "random_normal": _random_normal,
+    "random_uniform": _uniform,
+    "random_bernoulli": _bernoulli,
     "argmax": _arg,
     "argmin": _arg,
     "cumsum": _cumsum,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pellucid.engine.native.passes.instructions import Instruction, Loop, base, is_written_last
-from pellucid.engine.native.passes.schedule import Barrier, Step, in_parts
+from pellucid.engine.native.passes.schedule import Barrier, Step, place_of
 from pellucid.engine.native.passes.values import Value
 
 ALIGN = 64
@@ -26,59 +25,20 @@ class Place:
     copies: int = 1
 
 
-def over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value], outputs: set[int]) -> dict[int, Value]:
-    """Roots that may be written over an array that only this loop reads: the bias added where the product lies."""
-    readers: dict[int, list[Instruction]] = {}
-    for step in instructions:
-        made_here = [] if not isinstance(step, Loop) or step.product is None else [step.product.value]
-        for x in [*step.reads, *made_here]:  # an operand of the product counts twice: it is not to be written over
-            readers.setdefault(base(x).number, []).append(step)
-    made = {x.number for step in instructions for x in step.writes}
-    shared = {x.number for step in instructions if isinstance(step, Loop) for x in in_parts(step)}
-    out: dict[int, Value] = {}
-    for step in instructions:
-        if not isinstance(step, Loop):
-            continue
-        used: set[int] = set()
-        space = tuple(s for s in step.space if s != 1)
-        for root in step.roots:
-            if (
-                root.op == "reduce"
-                or root.number in taken
-                or root.number in outputs
-                or not is_written_last(root, step)
-                or tuple(s for s in root.shape if s != 1) != space
-                or not space
-            ):
-                continue
-            # what another thread has made is best written over: the processor then has it alone, and so the other next
-            for leaf in sorted(step.leaves, key=lambda x: not x.settings.get("shift")):
-                source = base(leaf)
-                if (
-                    source.number in made
-                    and source.number not in shared
-                    and source.number not in outputs
-                    and source.number not in used
-                    and readers[source.number] == [step]
-                    and source.dtype == root.dtype
-                    and tuple(s for s in leaf.shape if s != 1) == space
-                    and leaf is source
-                ):
-                    out[root.number] = source
-                    used.add(source.number)
-                    break
-    return out
-
-
 def plan(
-    steps: Sequence[Step], sizes_of: Mapping[int, int], private: set[int], threads: int, to_the_end: set[int]
+    steps: Sequence[Step],
+    overwrites: Mapping[int, Value],
+    sizes_of: Mapping[int, int],
+    private: set[int],
+    threads: int,
+    to_the_end: set[int],
 ) -> tuple[dict[int, Place], int]:
     """A place for each array in `sizes_of` (bytes), and the size of the arena.
 
     What is read after the last step (`to_the_end`) shares its place with nothing: another thread may be in the next run
     already.
     """
-    life = _lifetimes(steps, sizes_of, threads)
+    life = _lifetimes(steps, overwrites, sizes_of, threads)
     life |= {number: (0, len(steps)) for number in to_the_end if number in life}
     places: dict[int, Place] = {}
     order = sorted(sizes_of, key=lambda n: (-sizes_of[n], life[n][0]))  # large ones first
@@ -101,16 +61,17 @@ def plan(
     return places, max((p.offset + p.size * p.copies for p in places.values()), default=0)
 
 
-def _lifetimes(steps: Sequence[Step], wanted: Mapping[int, int], threads: int) -> dict[int, tuple[int, int]]:
+def _lifetimes(
+    steps: Sequence[Step], overwrites: Mapping[int, Value], wanted: Mapping[int, int], threads: int
+) -> dict[int, tuple[int, int]]:
     """From the first write to the last read; with threads to the next barrier, for others may be slower."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for i, step in enumerate(steps):
-        for x in step.writes:
-            first.setdefault(x.number, i)
-            last[x.number] = i
-        for x in step.reads:
-            last[base(x).number] = i
+        for x in (*step.writes, *step.reads):
+            number = place_of(x, overwrites).number
+            first.setdefault(number, i)
+            last[number] = i
     end = len(steps)
     barriers = [i for i, step in enumerate(steps) if isinstance(step, Barrier)]
     out: dict[int, tuple[int, int]] = {}

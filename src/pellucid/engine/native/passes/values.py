@@ -119,30 +119,30 @@ class Builder:
     def _plain(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, settings: Any, weak: bool) -> Value:
         if pattern(shape, [a.shape for a in args]) is None:  # no two-dimensional loop reads them all: copy some
             args = [
-                self.new("spread", (a,), shape, a.dtype) if _squeezed(a.shape) not in ((), _squeezed(shape)) else a
-                for a in args
+                self.new("spread", (a,), shape, a.dtype) if real(a.shape) not in ((), real(shape)) else a for a in args
             ]
         return self.new(op, args, shape, dtype, settings, weak)
 
     def reduce(self, kind: str, x: Value, axes: Sequence[int], dtype: Any) -> Value:
         """Over `axes`, which stay with size 1."""
-        if x.op == "view" and _squeezed(x.shape) == _squeezed(x.args[0].shape):
+        if x.op == "view" and real(x.shape) == real(x.args[0].shape):
             base = x.args[0]
-            real = [i for i, s in enumerate(x.shape) if s != 1]
-            place = dict(zip(real, [i for i, s in enumerate(base.shape) if s != 1], strict=True))
+            place = dict(
+                zip(*([i for i, s in enumerate(shape) if s != 1] for shape in (x.shape, base.shape)), strict=True)
+            )
             inner = self.reduce(kind, base, [place[a] for a in axes if a in place], dtype)
             return self.view(inner, tuple(1 if i in axes else s for i, s in enumerate(x.shape)))
         axes = tuple(a for a in axes if x.shape[a] != 1)
         if not axes:
             return self.elementwise("astype", (x,), dtype)
         shape = tuple(1 if i in axes else s for i, s in enumerate(x.shape))
-        real = [i for i, s in enumerate(x.shape) if s != 1]
-        if axes not in (tuple(real[: len(axes)]), tuple(real[len(axes) * -1 :])):  # bring them to the end
+        present = [i for i, s in enumerate(x.shape) if s != 1]
+        if axes not in (tuple(present[: len(axes)]), tuple(present[len(axes) * -1 :])):  # bring them to the end
             order = (*(i for i in range(len(x.shape)) if i not in axes), *axes)
             moved = self.new("transpose", (x,), tuple(x.shape[i] for i in order), x.dtype, {"axes": order})
             inner = self.reduce(kind, moved, tuple(range(len(order) - len(axes), len(order))), dtype)
             return self.view(inner, shape)
-        if len(axes) == len(real):
+        if len(axes) == len(present):
             return self.view(self.new("reduce", (x,), (), dtype, {"kind": kind, "axes": axes}), shape)
         return self.new("reduce", (x,), shape, dtype, {"kind": kind, "axes": axes})
 
@@ -152,15 +152,15 @@ class Builder:
             x = x.args[0]
         if x.shape == shape:
             return x
-        if not _squeezed(x.shape):  # a single number is in a register, whatever its shape
+        if not real(x.shape):  # a single number is in a register, whatever its shape
             while x.op == "broadcast_to" and x.args[0].shape == ():
                 x = x.args[0]
             return x if x.shape == shape else self.new("broadcast_to", (x,), shape, x.dtype)
-        if self.is_elementwise(x.op) and x.args and _squeezed(x.shape) == _squeezed(shape):
+        if self.is_elementwise(x.op) and x.args and real(x.shape) == real(shape):
             if all(a.shape in ((), x.shape) for a in x.args):  # towards the leaves, where a view costs nothing
                 args = [self.view(a, shape) if a.shape else a for a in x.args]
                 return self.new(x.op, args, shape, x.dtype, dict(x.settings), x.weak)
-            if all(_squeezed(a.shape) in ((), _squeezed(shape)) for a in x.args):
+            if all(real(a.shape) in ((), real(shape)) for a in x.args):
                 return self.new("view", (x,), shape, x.dtype)
         return self.new("view", (x,), shape, x.dtype)
 
@@ -171,7 +171,7 @@ class Builder:
             for a in args
             if a.op == "view"
             and (a.args[0].op == "reduce" or self.is_elementwise(a.args[0].op))
-            and _squeezed(a.shape) == _squeezed(a.args[0].shape)
+            and real(a.shape) == real(a.args[0].shape)
         ]
         if not bases or any(a.shape not in ((), shape) for a in args):
             return None
@@ -227,21 +227,26 @@ class Builder:
         return None
 
 
+def real(shape: Shape) -> Shape:
+    """The axes that are not of size 1."""
+    return tuple(s for s in shape if s != 1)
+
+
 def pattern(space: Shape, shapes: Sequence[Shape]) -> tuple[int | None] | None:
     """Where to cut the axes of `space` into rows and columns, so that each shape is all of it, rows, columns or one.
 
     (None,) if any cut will do, None if there is no such cut.
     """
-    real = [i for i, s in enumerate(space) if s != 1]
+    axes = [i for i, s in enumerate(space) if s != 1]
     cut: int | None = None
     for shape in shapes:
         lead = len(space) - len(shape)
-        present = [i for i in real if i >= lead and shape[i - lead] != 1]
-        if not present or len(present) == len(real):
+        present = [i for i in axes if i >= lead and shape[i - lead] != 1]
+        if not present or len(present) == len(axes):
             continue
-        if present == real[: len(present)]:
-            found = real[len(present)]
-        elif present == real[-len(present) :]:
+        if present == axes[: len(present)]:
+            found = axes[len(present)]
+        elif present == axes[-len(present) :]:
             found = present[0]
         else:
             return None
@@ -295,10 +300,6 @@ def _is(x: Value, value: float) -> bool:
 
 def _is_zero_array(x: Value) -> bool:
     return x.op == "broadcast_to" and bool(x.shape) and _is(x.args[0], 0)
-
-
-def _squeezed(shape: Shape) -> Shape:
-    return tuple(s for s in shape if s != 1)
 
 
 def _frozen(value: Any) -> Any:

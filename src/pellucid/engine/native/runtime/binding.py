@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +13,7 @@ from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel as product_kernel
 from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
-from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS
-from pellucid.engine.native.code.special import special
+from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS, Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
 from pellucid.engine.native.passes.memory import ALIGN, plan, up
@@ -48,7 +44,7 @@ class Memory:
             if number not in program.overwrites and (number not in outside or number in several)
         }
         outputs = {place_of(x, program.overwrites).number for x in program.lowered.outputs}
-        places, self.size = plan(in_places(program), wanted, program.private, program.threads, outputs)
+        places, self.size = plan(program.steps, program.overwrites, wanted, program.private, program.threads, outputs)
         self.offsets = {
             (number, thread): place.offset + (place.size * thread if place.copies > 1 else 0)
             for number, place in places.items()
@@ -103,32 +99,16 @@ class Memory:
         return self.start + self.parts[x.number, thread]
 
 
-def in_places(program: Program) -> list[Any]:
-    """The steps with every array replaced by the one in whose place it lies."""
-
-    def placed(values: list[Value]) -> list[Value]:
-        return [place_of(x, program.overwrites) for x in values]
-
-    return [
-        step if isinstance(step, Barrier) else SimpleNamespace(reads=placed(step.reads), writes=placed(step.writes))
-        for step in program.steps
-    ]
-
-
 def _columns(loop: Loop, sizes: Mapping[str, int]) -> int:
     return 1 if loop.cut is None else int(resolve(product(loop.space[loop.cut :]), sizes))
 
 
-@dataclass(frozen=True)
-class ProductShare:
+class ProductShare(NamedTuple):
     """What a thread does of a product, or of many: a part of each, or some of them as a whole."""
 
     product: Product
-    row: int  # where its part of the rows, of the columns and of the depth begins
-    column: int
-    depth: int
-    begin: int
-    end: int
+    row: int  # where its part of the rows begins
+    starts: list[tuple[int, int, int]]  # of each: from which bytes on it reads the sides and writes the result
 
 
 def products_of(step: Step) -> list[Call]:
@@ -139,28 +119,31 @@ def products_of(step: Step) -> list[Call]:
 
 
 def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
-    out, (left, right) = step.value, step.value.args
+    out, (left, right), item = step.value, step.value.args, step.value.dtype.itemsize
     *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
-    depth = int(resolve(left.shape[-1], sizes))
-    shift, all_columns = out.settings.get("shift"), columns
-    first, last = share(rows, threads, (thread - (shift or 0)) % threads)
-    begin, end = 0, int(np.prod(lead, dtype=np.int64)) if lead else 1
-    column = 0
-    if is_single(out):  # each thread has its own
-        first, last = 0, rows
-    elif lead:
-        unit = end // max(lead[0], 1)
-        begin, end = (unit * s for s in share(lead[0], threads, thread))
-        first, last = 0, rows
+    depth, shift = int(resolve(left.shape[-1], sizes)), out.settings.get("shift")
+    (row, end), (column, last), (low, high) = (0, rows), (0, columns), (0, depth)
+    many = range(int(np.prod(lead, dtype=np.int64)))
+    if lead and not is_single(out):
+        unit = len(many) // max(lead[0], 1)
+        many = range(*(unit * s for s in share(lead[0], threads, thread)))
     elif "columns" in out.settings:
-        first, last = 0, rows
-        column, next_column = share(columns, threads, thread)
-        columns = next_column - column
+        column, last = share(columns, threads, thread)
+    elif not is_single(out):  # else each thread has its own
+        row, end = share(rows, threads, (thread - (shift or 0)) % threads)
+    if shift is not None:
+        low, high = share(depth, threads, thread)
     turned = flipped(left), flipped(right)
-    steps = (rows if turned[0] else depth), (depth if turned[1] else all_columns), all_columns
-    lowest, highest = (0, depth) if shift is None else share(depth, threads, thread)
-    part = Product(last - first, columns, highest - lowest, *turned, *steps, out.dtype.itemsize)
-    return ProductShare(part, first, column, lowest, begin, end)
+    left_step, right_step = (rows if turned[0] else depth), (depth if turned[1] else columns)
+    starts = (
+        row + low * left_step if turned[0] else row * left_step + low,
+        low + column * right_step if turned[1] else low * right_step + column,
+        row * columns + column,
+    )
+    whole = rows * depth, depth * columns, rows * columns
+    product = Product(end - row, last - column, high - low, *turned, left_step, right_step, columns, item)
+    a, b, c = ([(start + size * i) * item for i in many] for start, size in zip(starts, whole, strict=True))
+    return ProductShare(product, row, list(zip(a, b, c, strict=True)))
 
 
 def _room(program: Program, sizes: Mapping[str, int]) -> Room:
@@ -202,14 +185,14 @@ class ThreadTable:
 
     def finish(self, place: Mapping[Kernel, int]) -> tuple[Any, Any]:
         """The words, and the entries (function, table)."""
-        words = np.array(self.words or [0], np.int64)
+        words = np.array(self.words, np.int64)
         start = words.ctypes.data
         for at, target in self.inside:
             words[at] = start + BYTES * target
         for at, kernel in self.functions:
             words[at] = place[kernel]
-        entries = np.array([(place[k], start + BYTES * t) for k, t in self.entries] or [(0, 0)], np.int64)
-        return words, entries
+        entries = [(place[kernel], start + BYTES * at) for kernel, at in self.entries]
+        return words, np.array(entries, np.int64).reshape(-1, 2)
 
 
 class Binding:
@@ -229,6 +212,8 @@ class Binding:
             words, entries = table.finish(place)
             self.tables.append(words)
             self.entries.append(entries)
+        plain = [{"entries": entries.ctypes.data, "entry_count": len(entries)} for entries in self.entries]
+        self.jobs = [Job(last=1, short=-1, per_epoch=1, **words) for words in plain]  # one run, without batches
 
     def _encode(self, step: Step, thread: int, table: ThreadTable) -> None:
         encoders: dict[type, Callable[..., None]] = {
@@ -247,8 +232,7 @@ class Binding:
         arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
         scratch = [self.memory.start + self.memory.scratch[loop, i, thread] for i in range(len(plan.scratch))]
         numbers = [evaluate(x, self.sizes) for x in plan.numbers]
-        functions = [special(name) for name in plan.functions]
-        words = plan.words(self._range(loop, thread), arrays, scratch, numbers, functions)
+        words = plan.words(self._range(loop, thread), arrays, scratch, numbers)
         if loop.product is None:
             table.add(kernel, words)
             return
@@ -273,7 +257,7 @@ class Binding:
         table.add(BARRIER, BARRIER_WORDS(counter=self.memory.counter, threads=self.program.threads))
 
     def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
-        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.values]
+        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.reads]
         table.add(CHECK, CHECK_WORDS(*numbers, count=len(numbers)))
 
     def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:
@@ -299,7 +283,7 @@ class Binding:
     def _product_with_loop(self, loop: Loop, call: Call, thread: int, table: ThreadTable) -> int:
         """Where the table of a product stands that a loop is run with; also where a thread has no rows of it."""
         part = product_share(call, self.sizes, thread, self.program.threads)
-        places, work = self._places(call, part, thread), self.memory.workspace(thread)
+        (places,), work = self._places(call, part, thread), self.memory.workspace(thread)
         written = self._read_by_others(loop)
         place = None
         if written is not None:
@@ -316,36 +300,18 @@ class Binding:
         alike = [x for x in loop.roots if x.shape == loop.space and x.dtype == loop.product.value.dtype]
         return next((x for x in alike if place_of(x, overwrites) in read), next(iter(alike), None))
 
-    def _places(self, call: Call, part: ProductShare, thread: int) -> tuple[int, int, int]:
-        """Where a thread's part of the left side, the right side, and its part of the result lie."""
+    def _places(self, call: Call, part: ProductShare, thread: int) -> list[tuple[int, int, int]]:
+        """Where a thread's part of the left side, the right side, and its part of the result lie, of each product."""
         a, b, c = (self.memory.address(x, thread) for x in (*call.args, call.value))
-        product, item = part.product, part.product.item
-        across, along = (1, product.left_step) if product.left_turned else (product.left_step, 1)
-        a += (part.row * across + part.depth * along) * item
-        down, right = (1, product.right_step) if product.right_turned else (product.right_step, 1)
-        b += (part.depth * down + part.column * right) * item
-        return a, b, c + (part.row * product.result_step + part.column) * item
+        return [(a + left, b + right, c + result) for left, right, result in part.starts]
 
     def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
         part = product_share(step, self.sizes, thread, self.program.threads)
-        product, item = part.product, part.product.item
-        if product.rows <= 0 or product.columns == 0:
+        if part.product.rows <= 0 or part.product.columns == 0:
             return
-        a, b, c = self._places(step, part, thread)
-        rows = int(resolve(step.value.shape[-2], self.sizes))
-        sides = rows * product.depth * item, product.depth * product.columns * item, rows * product.columns * item
-        used = blas.library()
-        for i in range(part.begin, part.end):
-            places = (a + i * sides[0], b + i * sides[1], c + i * sides[2])
+        used, kernel, work = blas.library(), product_kernel(step.value.dtype.name), self.memory.workspace(thread)
+        for places in self._places(step, part, thread):
             if used is None:
-                words = words_for(product, processor(), places, self.memory.workspace(thread))
-                table.add(product_kernel(step.value.dtype.name), words)
-                continue
-            words, inside = blas.gemm_words(used, product, places)
-            start = table.add(GEMM, words)
-            table.inside += [(start + word, start + value) for word, value in inside]
-
-
-def function_at(address: int) -> Any:
-    """A kernel as a Python callable that lets other threads run."""
-    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)
+                table.add(kernel, words_for(part.product, processor(), places, work))
+            else:
+                table.add(GEMM, blas.gemm_words(used, part.product, places))

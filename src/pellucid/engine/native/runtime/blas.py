@@ -11,12 +11,12 @@ import functools
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pellucid import blas_threads
+from pellucid.engine.native.code.builtin_kernels import GEMM_WORDS
 from pellucid.engine.native.code.llvm import processor
 from pellucid.engine.native.code.products.product_plan import Product
 from pellucid.engine.native.code.special import address
@@ -29,31 +29,29 @@ class Library:
     dgemm: int
 
 
-def gemm_words(
-    used: Library, product: Product, places: tuple[int, int, int]
-) -> tuple[list[int], list[tuple[int, int]]]:
-    """The table of a call, and which of its words hold the addresses of which others.
+def gemm_words(used: Library, product: Product, places: tuple[int, int, int]) -> list[int]:
+    """The table of a call.
 
     Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse.
     """
-    one = int(np.float32(1).view(np.int32)) if product.item == 4 else int(np.float64(1).view(np.int64))
-    values = [
-        ord("T" if product.right_turned else "N"),
-        ord("T" if product.left_turned else "N"),
-        product.columns,
-        product.rows,
-        product.depth,
-        one,
-        max(product.right_step, 1),
-        max(product.left_step, 1),
-        0,
-        max(product.result_step, 1),
-    ]
+    single = product.item == 4
     a, b, c = places
-    function = used.sgemm if product.item == 4 else used.dgemm
-    words = [function, 0, 0, 0, 0, 0, 0, b, 0, a, 0, 0, c, 0]
-    pointing = [1, 2, 3, 4, 5, 6, 8, 10, 11, 13]
-    return words + values, [(word, len(words) + value) for value, word in enumerate(pointing)]
+    return GEMM_WORDS(
+        function=used.sgemm if single else used.dgemm,
+        transb=ord("T" if product.right_turned else "N"),
+        transa=ord("T" if product.left_turned else "N"),
+        columns=product.columns,
+        rows=product.rows,
+        depth=product.depth,
+        alpha=int(np.float32(1).view(np.int32) if single else np.float64(1).view(np.int64)),
+        b=b,
+        ldb=max(product.right_step, 1),
+        a=a,
+        lda=max(product.left_step, 1),
+        beta=0,
+        c=c,
+        ldc=max(product.result_step, 1),
+    )
 
 
 @functools.cache
@@ -70,33 +68,12 @@ def library() -> Library | None:
     return _mkl() if wanted == "mkl" else of_scipy()
 
 
-@functools.cache
 def of_scipy() -> Library:
-    """OpenBLAS, as SciPy brings it."""
-    try:  # straight from its file: importing scipy.linalg takes longer than all the rest
-        loaded = ctypes.CDLL(str(_file()))
-        return Library("OpenBLAS of SciPy", *(_symbol(loaded, name) for name in ("sgemm", "dgemm")))
-    except (OSError, AttributeError, StopIteration):
-        from scipy.linalg import cython_blas
+    """The one that SciPy brings."""
+    from scipy.linalg import cython_blas
 
-        table: Any = cython_blas.__pyx_capi__
-        return Library("BLAS of SciPy", *(address(table[name]) for name in ("sgemm", "dgemm")))
-
-
-def _file() -> Path:
-    """The file of SciPy's library."""
-    import scipy
-
-    folder = Path(scipy.__file__).parent.parent / "scipy.libs"
-    return next(p for p in sorted(folder.glob("*openblas*")) if "64_" not in p.name)
-
-
-def _symbol(loaded: Any, name: str) -> int:
-    """A function of OpenBLAS, whatever its prefix (32-bit integers)."""
-    for symbol in (f"scipy_{name}_", f"{name}_"):
-        if hasattr(loaded, symbol):
-            return ctypes.cast(getattr(loaded, symbol), ctypes.c_void_p).value or 0
-    raise AttributeError(name)
+    table: Any = cython_blas.__pyx_capi__
+    return Library("BLAS of SciPy", *(address(table[name]) for name in ("sgemm", "dgemm")))
 
 
 def _mkl() -> Library:

@@ -16,7 +16,7 @@ from pellucid.engine.native.runtime.arrays import as_read
 from pellucid.engine.native.runtime.binding import Binding, Memory
 from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.program import Program, program_for
-from pellucid.engine.native.runtime.run import check_status, execute, job
+from pellucid.engine.native.runtime.run import execute
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.tree import unflatten
@@ -40,7 +40,6 @@ class Bound:
         self.memory = Memory(program, sizes, {x.number for x in outside})
         self.memory.outside = {x.number: FIRST + i * STEP for i, x in enumerate(outside)}
         self.binding = Binding(program, self.memory, sizes)
-        self.jobs = [job(self.binding, t) for t in range(program.threads)]
         self.patches = [self._patches(words, len(outside)) for words in self.binding.tables]
         self.shapes = [tuple(int(resolve(s, sizes)) for s in x.shape) for x in self.made]
         self.lock = threading.Lock()
@@ -58,8 +57,7 @@ class Bound:
         with self.lock:
             for words, (where, which, offset) in zip(self.binding.tables, self.patches, strict=True):
                 words[where] = places[which] + offset
-            status = execute(self.jobs)
-        check_status(status, self.program.graph.name)
+            execute(self.binding.jobs, self.program.graph.name)
         arrays = {x.number: array for x, array in zip(self.made, made, strict=True)}
         return [self._output(x, arrays, given) for x in self.program.lowered.outputs]
 

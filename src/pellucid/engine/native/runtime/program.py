@@ -11,9 +11,9 @@ from pellucid.engine.native.passes.divided_products import Choice, divide
 from pellucid.engine.native.passes.fuse import fuse
 from pellucid.engine.native.passes.instructions import Instruction, Loop, base
 from pellucid.engine.native.passes.lower import Lowered, lower
-from pellucid.engine.native.passes.memory import over_dying
+from pellucid.engine.native.passes.overwriting import overwrites_of
 from pellucid.engine.native.passes.product_loops import with_products
-from pellucid.engine.native.passes.schedule import Check, Step, can_overwrite, has_order, in_parts, is_single, schedule
+from pellucid.engine.native.passes.schedule import Check, Step, in_parts, is_single, schedule
 from pellucid.engine.native.passes.values import Value, evaluate
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.graph.graph import Graph
@@ -22,11 +22,7 @@ from pellucid.markup import folded
 
 @dataclass
 class Program:
-    """What the passes made of a graph. Print it to read it; `explain()` counts its work.
-
-    `updates` pairs outputs with the inputs they replace in the next step (parameters, rule state): they are
-    overwritten where that is safe.
-    """
+    """What the passes made of a graph. Print it to read it; `explain()` counts its work."""
 
     graph: Graph
     lowered: Lowered
@@ -35,7 +31,6 @@ class Program:
     steps: list[Step]
     kernels: dict[Loop, LoopKernel]
     overwrites: dict[int, Value]  # value -> the array in whose place it is written
-    updates: dict[int, int]  # output -> input, where it is written in place
     private: set[int]  # arrays of which each thread has its own
     choices: list[Choice]  # how products are divided
 
@@ -96,7 +91,11 @@ def build(
     check: Sequence[int] = (),
     checked: bool = False,
 ) -> Program:
-    """All passes. `check` are outputs that must be finite before anything is overwritten; `checked`: see `lower`."""
+    """All passes.
+
+    `updates` pairs outputs with the inputs that they replace in the next step (parameters, rule state): these are
+    written over. `check` are outputs that must be finite before that happens; `checked`: see `lower`.
+    """
     cache.target_processor()  # where nothing can be compiled, nothing is planned
     lowered = lower(graph, sizes, checked)
     choices = divide(lowered, sizes, threads, [lowered.inputs[i] for i in (updates or {}).values()])
@@ -105,10 +104,7 @@ def build(
     if not alone and blas.library() is None:
         instructions = with_products(lowered, instructions)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
-    in_place = _in_place(lowered, instructions, updates or {}, finite)
-    overwrites = {base(lowered.outputs[o]).number: lowered.inputs[i] for o, i in in_place.items()}
-    outputs = {base(x).number for x in lowered.outputs}
-    overwrites |= over_dying(instructions, overwrites, outputs)
+    overwrites = overwrites_of(lowered, instructions, updates or {}, finite)
     steps = schedule(instructions, threads, overwrites, finite)
     kernels = {}
     for step in steps:
@@ -119,44 +115,4 @@ def build(
     private = {x.number for x in lowered.values if is_single(x)}
     if threads > 1:
         private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
-    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, in_place, private, choices)
-
-
-def _in_place(
-    lowered: Lowered, instructions: Sequence[Instruction], updates: Mapping[int, int], check: Check | None
-) -> dict[int, int]:
-    """The updates whose output can be written where its input lies."""
-    sources = [base(x) for x in lowered.outputs]
-    found: dict[int, int] = {}
-    for output, place in updates.items():
-        new, old = sources[output], lowered.inputs[place]
-        made = any(new in i.writes and isinstance(i, Loop) for i in instructions)
-        if not made or sources.count(new) != 1 or old in sources or place in found.values():
-            continue
-        if _single_can_overwrite(instructions, new, old) if is_single(new) else can_overwrite(instructions, new, old):
-            found[output] = place
-
-    def orders(chosen: Mapping[int, int]) -> bool:
-        return has_order(instructions, {sources[o].number: lowered.inputs[i] for o, i in chosen.items()}, check)
-
-    if orders(found):
-        return found
-    kept: dict[int, int] = {}
-    for output, place in found.items():
-        if orders({**kept, output: place}):
-            kept[output] = place
-    return kept
-
-
-def _single_can_overwrite(instructions: Sequence[Instruction], new: Value, old: Value) -> bool:
-    """A number that each thread has for itself: nobody may read the old one after the loop that makes the new one."""
-    writer = next(i for i in instructions if new in i.writes)
-    return (
-        new.dtype == old.dtype
-        and new.op != "reduce"
-        and all(
-            i is writer or instructions.index(i) < instructions.index(writer)
-            for i in instructions
-            if old in map(base, i.reads)
-        )
-    )
+    return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, private, choices)

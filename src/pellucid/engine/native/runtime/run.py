@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import threading
@@ -12,7 +13,6 @@ from typing import Any
 from pellucid.engine.native.code import builtin_kernels
 from pellucid.engine.native.code.run_loop import RUN, Job
 from pellucid.engine.native.runtime import blas, cache
-from pellucid.engine.native.runtime.binding import Binding, function_at
 from pellucid.engine.native.runtime.interrupts import uninterrupted
 from pellucid.errors import IndexRangeError, ShapeError
 
@@ -21,14 +21,7 @@ from pellucid.errors import IndexRangeError, ShapeError
 def runner() -> Any:
     """The compiled loop over steps and instructions."""
     (address,) = cache.addresses([RUN])
-    return function_at(address)
-
-
-def job(binding: Binding, thread: int) -> Job:
-    """The words of one run of the program, without batches: a call."""
-    entries = binding.entries[thread]
-    count = len(entries) if entries[0, 0] else 0
-    return Job(last=1, short=-1, per_epoch=1, entries=entries.ctypes.data, entry_count=count)
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)  # lets other Python threads run
 
 
 def check_status(status: int, name: str) -> None:
@@ -73,18 +66,14 @@ class Crew:
 _free: list[Crew] = []  # those without work: as many as ever worked at the same time
 
 
-def run_together(jobs: Sequence[Job]) -> int:
-    """Execute one job on each thread; 0 if all is well. Ctrl-C is heard when all have finished."""
-    if len(jobs) == 1:
-        return int(runner()(jobs[0].address))
-    with uninterrupted():
-        crew = next((c for c in (_free.pop() for _ in range(len(_free))) if c.pid == os.getpid()), None) or Crew()
-        status = crew.run(jobs)
-        _free.append(crew)
-        return status
-
-
-def execute(jobs: Sequence[Job]) -> int:
-    """Run the jobs; a library, if one makes the products, stays on its thread."""
-    with blas.one_thread():
-        return run_together(jobs)
+def execute(jobs: Sequence[Job], name: str) -> None:
+    """Run one job on each thread. Ctrl-C is heard when all have finished; `check_status` looks at how it went."""
+    with blas.one_thread():  # a library, if one makes the products, stays on its thread
+        if len(jobs) == 1:
+            check_status(int(runner()(jobs[0].address)), name)
+            return
+        with uninterrupted():
+            crew = next((c for c in (_free.pop() for _ in range(len(_free))) if c.pid == os.getpid()), None) or Crew()
+            status = crew.run(jobs)
+            _free.append(crew)
+    check_status(status, name)

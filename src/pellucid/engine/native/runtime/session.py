@@ -1,120 +1,193 @@
-"""A function of one array, its other arguments fixed: prediction, with little around the compiled code."""
+"""A function of one array, its other arguments fixed: prediction, with little around the compiled code.
+
+Rows go through in blocks, so that what is made on the way stays in the cache. Each thread has a program and memory of
+its own and takes every row of its part from where it lies: threads neither wait for each other nor write what another
+has read.
+"""
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import NOT_FINITE
+from pellucid.engine.native.code.builtin_kernels import APPEND, COPY_WORDS, FINITE_WORDS, check_finite
+from pellucid.engine.native.code.run_loop import Job
+from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.runtime import blas
+from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.announcement import silent
 from pellucid.engine.native.runtime.arrays import aligned, as_read, is_read_in_place
 from pellucid.engine.native.runtime.binding import Binding, Memory, share
 from pellucid.engine.native.runtime.program import Program, program_for
-from pellucid.engine.native.runtime.row_blocks import BLOCK, Lane
-from pellucid.engine.native.runtime.run import check_status, execute, job, runner
-from pellucid.engine.native.runtime.work import flops, threads_for
+from pellucid.engine.native.runtime.run import check_status, execute, runner
+from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
-BLOCKS = 4
-"""Blocks of rows from which they are worked on one by one."""
+BLOCK = 256
+"""Rows of a block."""
 
-ALONE = 200_000
-"""Floating-point operations below which a library stays on its thread by itself."""
-
-
-@dataclass
-class Placed:
-    """A program in memory for the largest number of rows, with its input and output."""
-
-    program: Program
-    memory: Memory
-    X: Any
-    Y: Any
+TARGET = COPY_WORDS.place("target")
 
 
-@dataclass
-class Bound:
-    """A placed program for a number of rows."""
+class Block:
+    """Tables for a number of rows: X and Y are where the program finds them and leaves their results."""
 
-    jobs: list[Any]
-    address: int  # of the first job
-    X: Any
-    Y: Any
-    alone: bool  # on the caller's thread, and nothing else to look after
-    binding: Binding
+    def __init__(self, binding: Binding, X: Any, Y: Any) -> None:
+        self.binding, self.X, self.Y = binding, X, Y
+        self.address = binding.jobs[0].address
+        self.copying = np.array(COPY_WORDS(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
+        self.looking = np.array(FINITE_WORDS(count=X.size, values=X.ctypes.data), np.int64)
+
+    @functools.cached_property
+    def entries(self) -> Any:
+        """What is called for one of many blocks: a look at X, the program, and Y is put where the next one goes on."""
+        finite, append = cache.addresses([check_finite(self.X.dtype.name), APPEND])
+        look, put = [[finite, self.looking.ctypes.data]], [[append, self.copying.ctypes.data]]
+        return np.concatenate([look, self.binding.entries[0], put])
+
+
+class Lane:
+    """One thread's program, in memory for a block of rows."""
+
+    def __init__(self, program: Program, fixed: Sequence[int]) -> None:
+        inputs, (output,) = program.lowered.inputs, program.lowered.outputs
+        if output.known or base(output).op in ("input", "constant"):
+            raise CannotCompile("a result that is one of the arguments")
+        most, places = {"n": BLOCK}, (*inputs, base(output))
+        self.X, self.Y = (aligned(tuple(int(resolve(s, most)) for s in v.shape), v.dtype) for v in (inputs[-1], output))
+        self.program, self.memory = program, Memory(program, most, {x.number for x in places})
+        addresses = (*fixed, self.X.ctypes.data, self.Y.ctypes.data)
+        self.memory.outside = {x.number: a for x, a in zip(places, addresses, strict=True)}
+        self.blocks: dict[int, Block] = {}
+
+    def block(self, rows: int) -> Block:
+        """Tables for a number of rows; those of whole blocks and of the last few numbers are kept."""
+        if rows not in self.blocks:
+            others = [number for number in self.blocks if number != BLOCK]
+            if len(others) > 8:
+                self.blocks.pop(others[0])
+            binding = Binding(self.program, self.memory, {"n": rows})
+            self.blocks[rows] = Block(binding, self.X[:rows], self.Y[:rows])
+        return self.blocks[rows]
+
+
+class Part:
+    """Rows first ... last - 1 of any arrays, for a lane. `look`: for what is not finite."""
+
+    def __init__(self, lane: Lane, order: Any, first: int, last: int, look: bool) -> None:
+        count, rest = divmod(last - first, BLOCK)
+        self.lane, self.order = lane, order
+        self.whole, self.short = lane.block(BLOCK if count else rest), lane.block(rest or BLOCK)
+        size = lane.Y.nbytes // BLOCK
+        self.first, self.rest = first * size, (last - rest) * size
+        self.gathers = np.array([0, lane.X.ctypes.data, lane.X.nbytes // BLOCK])
+        entries, short_entries = (block.entries[0 if look else 1 :] for block in (self.whole, self.short))
+        self.job = Job(
+            last=count + (rest > 0),
+            batch=BLOCK,
+            per_epoch=1 << 40,
+            short=count,
+            entries=entries.ctypes.data,
+            entry_count=len(entries),
+            last_row=BLOCK,
+            short_entries=short_entries.ctypes.data,
+            short_entry_count=len(short_entries),
+            short_last_row=rest,
+            order=order.ctypes.data + BYTES * first,
+            gathers=self.gathers.ctypes.data,
+            gather_count=1,
+        )
+
+    def aim(self, X: int, Y: int) -> None:
+        """From the array at one address into that at another."""
+        self.gathers[0] = X
+        self.short.copying[TARGET] = Y + self.rest
+        self.whole.copying[TARGET] = Y + self.first
 
 
 class Session:
-    """(fixed arrays ..., X) -> Y by a graph of one open size, bound to memory for up to `most` rows.
+    """(fixed arrays ..., X) -> Y by a graph of one open size, bound to memory for blocks of rows.
 
     Fixed arrays are read where they lie, each time; but single numbers and what compiled code cannot read as it lies
     are copied, and `refresh` brings the copies up to date.
     """
 
     @silent()  # who predicts has not asked for anything that takes long
-    def __init__(self, graph: Graph, fixed: Sequence[Any], most: int, threads: int) -> None:
-        self.graph, self.most, self.available = graph, most, threads
+    def __init__(self, graph: Graph, fixed: Sequence[Any], threads: int) -> None:
+        self.graph, self.available = graph, threads
         kinds = [node.dtype for node in graph.nodes[: len(fixed)]]
         self.fixed = [as_read(a if a.size > 1 else a.copy(), kind) for a, kind in zip(fixed, kinds, strict=True)]
         self.addresses = tuple(a.ctypes.data for a in self.fixed)
         self.copied = [i for i, a in enumerate(fixed) if a.ctypes.data != self.addresses[i]]
-        self.bound: dict[int, Bound] = {}
-        self.placed: list[Placed] = []
-        self.lanes: list[Lane] = []
+        self.lanes: list[list[Lane]] = []  # of each thread; its programs differ by what sizes answer
+        self.plans: dict[tuple[int, bool], Block | list[Part]] = {}  # for the last few numbers of rows
         self.order = np.zeros(0, np.int64)
         self.lock = threading.Lock()
         self.run = runner()
-        self.bind(1)
+        self._lane(0, 1).block(1)
 
-    def __call__(self, X: Any) -> Any:
-        """The result for an array of the right dtype, as a new array."""
+    def __call__(self, X: Any, look: bool = False) -> Any:
+        """The result for an array of the right dtype, as a new array. `look`: NotFinite if it holds NaN or infinity."""
         with self.lock:
-            return self._by_blocks(X) if len(X) >= BLOCKS * BLOCK else self._whole(X).copy()
+            return self._run(X, look)
 
-    def looked_at(self, X: Any) -> Any:
-        """The result for many rows; NotFinite if one holds NaN or infinity."""
-        with self.lock:
-            return self._by_blocks(X, look=True)
-
-    def _whole(self, X: Any) -> Any:
-        """All rows at once. The result is overwritten by the next call."""
-        bound = self.bound.get(len(X)) or self.bind(len(X))
-        bound.X[...] = X
-        status = self.run(bound.address) if bound.alone else execute(bound.jobs)
-        check_status(status, self.graph.name)
-        return bound.Y
-
-    def _by_blocks(self, X: Any, look: bool = False) -> Any:
-        """Whole blocks of rows, divided among threads, then the rest."""
-        count, rest = divmod(len(X), BLOCK)
-        threads = min(threads_for(self.graph, {"n": len(X)}, self.available), count)
-        while len(self.lanes) < threads:
-            self.lanes.append(self._lane())
-        if len(self.order) < len(X):
-            self.order = np.arange(len(X))
-        X = as_read(X, self.lanes[0].X.dtype)
-        Y = np.empty((len(X), *self.lanes[0].Y.shape[1:]), self.lanes[0].Y.dtype)
-        parts = [share(count, threads, thread) for thread in range(threads)]
-        jobs = [lane.job(X, Y, self.order, *part, look) for lane, part in zip(self.lanes, parts, strict=False)]
-        check_status(execute(jobs), self.graph.name)
-        if rest:
-            check_status(NOT_FINITE if look and not np.isfinite(X[-rest:]).all() else 0, self.graph.name)
-            Y[-rest:] = self._whole(X[-rest:])
+    def _run(self, X: Any, look: bool) -> Any:
+        plan = self.plans.get((len(X), look)) or self._plan(len(X), look)
+        if isinstance(plan, Block):
+            return self._at_once(X, plan)
+        if not plan:
+            return np.concatenate([self._run(rows, look) for rows in (X[:BLOCK], X[BLOCK:])])
+        lane = plan[0].lane
+        X = as_read(X, lane.X.dtype)
+        Y = np.empty((len(X), *lane.Y.shape[1:]), lane.Y.dtype)
+        from_X, to_Y = X.ctypes.data, Y.ctypes.data
+        for part in plan:
+            part.aim(from_X, to_Y)
+        execute([part.job for part in plan], self.graph.name)
         return Y
 
+    def _at_once(self, X: Any, block: Block) -> Any:
+        block.X[...] = X
+        if blas.library() is None:
+            check_status(self.run(block.address), self.graph.name)
+        else:
+            execute(block.binding.jobs, self.graph.name)
+        return block.Y.copy()
+
     @silent()
-    def _lane(self) -> Lane:
-        sizes = {"n": BLOCK}
-        placed = self._place(program_for(self.graph, sizes, 1), BLOCK)
-        return Lane(Binding(placed.program, placed.memory, sizes), placed.X, placed.Y)
+    def _plan(self, count: int, look: bool) -> Block | list[Part]:
+        """A block for few rows, else parts for threads; none where the last block needs a program of its own."""
+        threads = max(1, min(threads_for(self.graph, {"n": count}, self.available), count))
+        shares = [share(count, threads, thread) for thread in range(threads)]
+        lanes = [self._lane(thread, min(last - first, BLOCK)) for thread, (first, last) in enumerate(shares)]
+        rests = {(last - first) % BLOCK or BLOCK for first, last in shares}
+        plan: Block | list[Part] = []
+        if threads == 1 and count <= BLOCK and not look:
+            plan = lanes[0].block(count)
+        elif all(lane.program.suits({"n": rest}) for lane in lanes for rest in rests):
+            if len(self.order) < count:
+                self.order = np.arange(count)
+            plan = [Part(lane, self.order, *part, look) for lane, part in zip(lanes, shares, strict=True)]
+        if len(self.plans) > 8:
+            self.plans.pop(next(iter(self.plans)))
+        self.plans[count, look] = plan
+        return plan
+
+    def _lane(self, thread: int, rows: int) -> Lane:
+        """The lane of a thread for a number of rows."""
+        sizes = {"n": rows}
+        self.lanes += [[] for _ in range(thread + 1 - len(self.lanes))]
+        lane = next((lane for lane in self.lanes[thread] if lane.program.suits(sizes)), None)
+        if lane is None:
+            lane = Lane(program_for(self.graph, sizes, 1), self.addresses)
+            self.lanes[thread].append(lane)
+        return lane
 
     def refresh(self, fixed: Sequence[Any]) -> None:
         """Bring the copies up to date."""
@@ -127,36 +200,3 @@ class Session:
             i in self.copied or (is_read_in_place(a, mine.dtype) and a.ctypes.data == address)
             for i, (a, mine, address) in enumerate(zip(fixed, self.fixed, self.addresses, strict=True))
         )
-
-    @silent()
-    def bind(self, rows: int) -> Bound:
-        """Tables for a number of rows; those of the last few are kept."""
-        sizes = {"n": rows}
-        placed = self._placed(sizes)
-        binding = Binding(placed.program, placed.memory, sizes)
-        jobs = [job(binding, t) for t in range(placed.program.threads)]
-        alone = len(jobs) == 1 and (blas.library() is None or flops(self.graph, sizes) < ALONE)
-        if len(self.bound) > 8:
-            self.bound.pop(next(iter(self.bound)))
-        self.bound[rows] = Bound(jobs, jobs[0].address, placed.X[:rows], placed.Y[:rows], alone, binding)
-        return self.bound[rows]
-
-    def _placed(self, sizes: dict[str, int]) -> Placed:
-        threads = threads_for(self.graph, sizes, self.available)
-        for known in self.placed:
-            if known.program.threads == threads and known.program.suits(sizes):
-                return known
-        self.placed.append(self._place(program_for(self.graph, sizes, threads), self.most))
-        return self.placed[-1]
-
-    def _place(self, program: Program, most: int) -> Placed:
-        """Memory for up to so many rows."""
-        inputs, (output,) = program.lowered.inputs, program.lowered.outputs
-        if output.known or base(output).op in ("input", "constant"):
-            raise CannotCompile("a result that is one of the arguments")
-        largest = {"n": most}
-        X, Y = (aligned(tuple(int(resolve(s, largest)) for s in v.shape), v.dtype) for v in (inputs[-1], output))
-        memory = Memory(program, largest, {x.number for x in (*inputs, base(output))})
-        memory.outside = {x.number: a for x, a in zip(inputs[:-1], self.addresses, strict=True)}
-        memory.outside |= {inputs[-1].number: X.ctypes.data, base(output).number: Y.ctypes.data}
-        return Placed(program, memory, X, Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pellucid.engine.native.code.expressions import ELEMENTWISE
 from pellucid.engine.native.passes.instructions import Call, Loop, base, flipped
@@ -114,15 +114,15 @@ def _lines(step: Step, names: Names, program: Program) -> list[str]:
     if isinstance(step, Combine):
         return [f"combine the threads' parts of {names(step.value)}"]
     if isinstance(step, Check):
-        return [f"stop unless {', '.join(names(x) for x in step.values)} are finite"]
+        return [f"stop unless {', '.join(names(x) for x in step.reads)} are finite"]
     if isinstance(step, Call):
-        return [_call_line(step, names)]
+        return [_call_line(step, names, program)]
     space = " x ".join(map(str, step.space)) or "1"
     head = f"loop over {space}" if step.cut is not None or step.space else "numbers"
     scope = next((x.scope for x in step.body if x.scope), "")
     lines = [head + (f"   # {scope}" if scope else "")]
     if step.product is not None:
-        product = _call_line(step.product, names).split("   ")[0]
+        product = _call_line(step.product, names, program).split("   ")[0]
         lines = [f"{product}, tile by tile, and for each" + (f"   # {scope}" if scope else "")]
     for x in step.body:
         lines.append("    " + _value_line(x, names, program))
@@ -144,24 +144,25 @@ def _value_line(x: Value, names: Names, program: Program) -> str:
     name = names(x)
     if x.number not in names.kept:
         return f"{name} = {text}"
-    place = f", over {names(program.overwrites[x.number])}" if x.number in program.overwrites else ""
-    return f"{name} = {text}   -> {_type(x)}{place}"
+    return f"{name} = {text}{_place(x, names, program)}"
 
 
-def _type(x: Value) -> str:
-    return type_text(Spec(x.shape, x.dtype))
+def _place(x: Value, names: Names, program: Program) -> str:
+    """Of which kind a kept value is, and what it is written over."""
+    over = f", over {names(program.overwrites[x.number])}" if x.number in program.overwrites else ""
+    return f"   -> {type_text(Spec(x.shape, x.dtype))}{over}"
 
 
-def _call_line(step: Call, names: Names) -> str:
-    x = step.value
+def _call_line(step: Call, names: Names, program: Program) -> str:
+    x, place = step.value, _place(step.value, names, program)
     if x.op == "matmul":
         left, right = (f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args)
         part = {0: ", a part of each thread", None: ""}.get(
             x.settings.get("shift"), ", a part of each thread for another"
         )
         part = ", columns of each thread" if "columns" in x.settings else part
-        return f"{names(x)} = {left} @ {right}{part}   -> {_type(x)}"
-    return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)})   -> {_type(x)}"
+        return f"{names(x)} = {left} @ {right}{part}{place}"
+    return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)}){place}"
 
 
 # what it costs
@@ -187,6 +188,8 @@ class Explanation:
     rows: list[Row]
     arena: int
 
+    HEAD: ClassVar[list[str]] = ["", "instruction", "kernel", "flops", "memory", "flops/byte"]
+
     @property
     def flops(self) -> int:
         return sum(row.flops for row in self.rows)
@@ -196,32 +199,39 @@ class Explanation:
         return sum(row.bytes for row in self.rows)
 
     def __repr__(self) -> str:
-        at = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())
         cost = f"{_count(self.flops)} flops, {_bytes(self.bytes)} moved"
-        return f"<Explanation of {self.program}{f' at {at}' if at else ''}: {cost}; print it for the table>"
+        return f"<Explanation of {self._title(' at ')}: {cost}; print it for the table>"
 
     def _repr_html_(self) -> str:
-        head = ["", "instruction", "kernel", "flops", "memory", "flops/byte"]
-        rows = []
-        for r in self.rows:
-            density = f"{r.flops / r.bytes:.1f}" if r.bytes else ""
-            rows.append([str(r.number), r.what, r.kernel, _count(r.flops), _bytes(r.bytes), density])
-        rows.append(["", "all", "", _count(self.flops), _bytes(self.bytes), ""])
-        sizes = "".join(f", {k} = {v}" for k, v in self.sizes.items())
-        return table(rows, head, caption=f"{self.program}{sizes}: arena of {_bytes(self.arena)}", numbers=(0, 3, 4, 5))
+        caption = f"{self._title(', ')}: arena of {_bytes(self.arena)}"
+        return table(self._cells(), self.HEAD, caption=caption, numbers=(0, 3, 4, 5))
 
     def __str__(self) -> str:
+        lines = [self.HEAD, *self._cells()]
+        what = max((len(r.what) for r in self.rows), default=0)
+        form = f"{{:>3}}  {{:{what}}}  {{:13}}  {{:>9}}  {{:>9}}  {{:>10}}"
+        head = f"{self._title(' at ')}: arena of {_bytes(self.arena)}"
+        return "\n".join([head, *(form.format(*cells).rstrip() for cells in lines)])
+
+    def _title(self, link: str) -> str:
+        """Of what it is the cost, and at which sizes."""
         sizes = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())
-        width = max((len(r.what) for r in self.rows), default=0)
-        head = f"{self.program}{f' at {sizes}' if sizes else ''}: arena of {_bytes(self.arena)}"
-        lines = [head, f"{'':3}  {'instruction':{width}}  {'kernel':13}  {'flops':>9}  {'memory':>9}  flops/byte"]
-        for r in self.rows:
-            density = f"{r.flops / r.bytes:10.1f}" if r.bytes else " " * 10
-            lines.append(
-                f"{r.number:3d}  {r.what:{width}}  {r.kernel:13}  {_count(r.flops):>9}  {_bytes(r.bytes):>9}  {density}"
-            )
-        lines.append(f"{'':3}  {'all':{width}}  {'':13}  {_count(self.flops):>9}  {_bytes(self.bytes):>9}")
-        return "\n".join(line.rstrip() for line in lines)
+        return self.program + (f"{link}{sizes}" if sizes else "")
+
+    def _cells(self) -> list[list[str]]:
+        """The rows of the table, and their sum."""
+        cells = [
+            [
+                str(r.number),
+                r.what,
+                r.kernel,
+                _count(r.flops),
+                _bytes(r.bytes),
+                f"{r.flops / r.bytes:.1f}" if r.bytes else "",
+            ]
+            for r in self.rows
+        ]
+        return [*cells, ["", "all", "", _count(self.flops), _bytes(self.bytes), ""]]
 
 
 def explanation(program: Program, sizes: Mapping[str, int]) -> Explanation:

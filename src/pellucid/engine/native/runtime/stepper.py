@@ -6,7 +6,6 @@ step by step; it is copied in at the beginning and out when somebody asks for it
 
 from __future__ import annotations
 
-import itertools
 import os
 import weakref
 from collections.abc import Mapping, Sequence
@@ -15,18 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import COPY, COPY_WORDS
-from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, Job
-from pellucid.engine.native.code.words import BYTES
+from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value, evaluate
-from pellucid.engine.native.runtime import cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory, share
 from pellucid.engine.native.runtime.program import Program, program_for
-from pellucid.engine.native.runtime.run import check_status, execute, runner
+from pellucid.engine.native.runtime.run import execute, runner
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -54,8 +50,7 @@ def step_program(graph: Graph, roles: Roles, sizes: Mapping[str, int], threads: 
     return program_for(graph, sizes, threads, roles.updates, roles.check, roles.checked)
 
 
-_idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()
-_tickets = itertools.count()
+_idle: weakref.WeakValueDictionary[int, Stepper] = weakref.WeakValueDictionary()  # by identity, in their order
 _lock = forkable()
 IDLE = 64 << 20
 """Bytes of memory that steppers without work may keep for the next run of the same kind."""
@@ -75,10 +70,9 @@ def release(used: Stepper) -> None:
     """No longer needed: kept with its graph for the next run. Where they are many, the longest unused ones go."""
     used.forget()
     with _lock:
-        used.ticket = next(_tickets)
-        _idle[used.ticket] = used
+        _idle[id(used)] = used
         _resting(used.graph).append(used)
-        steppers = sorted(_idle.values(), key=lambda s: s.ticket)
+        steppers = list(_idle.values())
         while sum(s.bytes for s in steppers) > IDLE:
             _wake(steppers.pop(0))
 
@@ -90,7 +84,7 @@ def _resting(graph: Graph) -> list[Stepper]:
 
 def _wake(idle: Stepper) -> None:
     _resting(idle.graph).remove(idle)
-    _idle.pop(idle.ticket)
+    _idle.pop(id(idle))
 
 
 class Stepper:
@@ -100,24 +94,25 @@ class Stepper:
         self.graph, self.roles, self.rows, self.threads = graph, roles, rows, threads
         self.program = step_program(graph, roles, {"n": rows}, threads)
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        self.pid, self.ticket = os.getpid(), -1
+        self.pid = os.getpid()
         self.data: list[Any] = []
         self.jobs: list[Job] = []
         self.lists: list[Any] = []
         self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
+            dtype = inputs[i].dtype
             shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
-            self.storage[i] = _numbers(threads) if i in self.numbers else aligned(shape, inputs[i].dtype)
-        self.late = self._late()
+            own = threads, PRIVATE // dtype.itemsize  # each thread's stands at the beginning of a row
+            self.storage[i] = aligned(own if i in self.numbers else shape, dtype)
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
         self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
         self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
         self.memory.own = {inputs[i].number for i in self.numbers}
-        self.bindings: dict[int, tuple[Binding, list[Any]]] = {}
-        self._entries(rows)
+        self.bindings: dict[int, Binding] = {}
+        self.binding(rows)
         runner()  # everything is compiled before the first step
 
     @property
@@ -133,41 +128,26 @@ class Stepper:
         """Let go of the data."""
         self.data, self.jobs, self.lists = [], [], []
 
-    def _late(self) -> list[tuple[int, int]]:
-        """New state that could not be written over the old: (output, input), copied at the end of the step."""
-        outputs, inputs = self.program.lowered.outputs, self.program.lowered.inputs
-        return [
-            (o, i)
-            for o, i in self.roles.updates.items()
-            if o not in self.program.updates and base(outputs[o]) is not inputs[i]
-        ]
-
     # state
 
     def load(self, arrays: Sequence[Any]) -> None:
         """Copy the state in."""
         for i, array in zip(self.roles.state, arrays, strict=True):
             if i in self.numbers:
-                self._place_number(i, np.asarray(array, self.program.lowered.inputs[i].dtype))
+                self.storage[i][:, 0] = np.reshape(array, ())
             else:
                 np.copyto(self.storage[i], array)
 
     def read(self) -> list[Any]:
         """A copy of the state."""
-        return [self._number(i) if i in self.numbers else self.storage[i].copy() for i in self.roles.state]
+        return [array.copy() for array in self.look()]
 
     def look(self) -> list[Any]:
         """The state where it lies: valid until the next step, not to be changed."""
         return [self._number(i) if i in self.numbers else self.storage[i] for i in self.roles.state]
 
     def _number(self, i: int) -> Any:
-        x = self.program.lowered.inputs[i]
-        return self.storage[i][: x.dtype.itemsize].view(x.dtype).reshape(x.shape).copy()[()]
-
-    def _place_number(self, i: int, value: Any) -> None:
-        raw = np.frombuffer(np.ascontiguousarray(value).tobytes(), np.uint8)
-        for t in range(self.threads):
-            self.storage[i][t * PRIVATE : t * PRIVATE + len(raw)] = raw
+        return self.storage[i][0, :1].reshape(self.program.lowered.inputs[i].shape).copy()[()]
 
     # running
 
@@ -189,7 +169,7 @@ class Stepper:
             slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
             given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
             lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
-            whole = self._entries(self.rows)[thread]
+            whole = self.binding(self.rows).entries[thread]
             job = Job(entries=whole.ctypes.data, entry_count=len(whole), batch=self.rows, float_mode=FLUSH)
             job.first_row, job.last_row = share(self.rows, self.threads, thread)
             job.number_count, job.gather_count, job.result_count = len(slots), len(self.data), len(given)
@@ -213,61 +193,27 @@ class Stepper:
             job.order, job.numbers, job.results = starts
             job.per_epoch, job.epoch_rows = count, length
             if rest:
-                part = self._entries(rest)[thread]
+                part = self.binding(rest).entries[thread]
                 job.short_entries, job.short_entry_count = part.ctypes.data, len(part)
                 job.short_first_row, job.short_last_row = share(rest, self.threads, thread)
-        check_status(execute(self.jobs), self.graph.name)
+        execute(self.jobs, self.graph.name)
         return self._as_floats(results, count, rest), int(self.jobs[0].reached)
 
-    def entries(self, thread: int) -> Any:
-        """What a thread calls in a step: (function, table), in order."""
-        return self._entries(self.rows)[thread]
-
     def prepare(self, rows: int) -> None:
-        """Make ready for batches of another number of rows."""
-        self._entries(rows)
+        """Make ready for batches of a number of rows."""
+        self.binding(rows)
 
-    def _entries(self, rows: int) -> list[Any]:
+    def binding(self, rows: int) -> Binding:
+        """The tables for batches of a number of rows."""
         if rows not in self.bindings:
             sizes = {"n": rows}
-            program = self.program
-            if not program.suits(sizes):
+            if not self.program.suits(sizes):
                 raise CannotCompile(f"a batch of {rows} rows takes another way through the network")
             old = [n for n in self.bindings if n != self.rows]  # the jobs point to the tables of whole batches
             if len(old) > 4:
                 self.bindings.pop(old[0])
-            binding = Binding(program, self.memory, sizes)
-            self.bindings[rows] = (binding, [self._with_copies(binding, t) for t in range(self.threads)])
-        return self.bindings[rows][1]
-
-    def _with_copies(self, binding: Binding, thread: int) -> Any:
-        """The entries of a thread, and the copies at the end of the step."""
-        entries = binding.entries[thread]
-        entries = entries if entries[0, 0] else entries[:0]
-        if not self.late:
-            return entries
-        inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
-        (copy, barrier) = cache.addresses([COPY, BARRIER])
-        words: list[Any] = []
-        aside, more = [], []
-        for o, i in self.late:
-            if thread == 0 or is_single(inputs[i]):
-                source, target = self.memory.address(outputs[o], thread), self.memory.address(inputs[i], thread)
-                size = BYTES if is_single(inputs[i]) else self.storage[i].nbytes
-                if base(outputs[o]).op == "input":  # an old value that another copy may overwrite: put it aside first
-                    words.append(np.zeros(-(-size // BYTES), np.int64))
-                    between = words[-1].ctypes.data
-                    words.append(np.array(COPY_WORDS(bytes=size, source=source, target=between)))
-                    aside.append((copy, words[-1].ctypes.data))
-                    source = between
-                words.append(np.array(COPY_WORDS(bytes=size, source=source, target=target)))
-                more.append((copy, words[-1].ctypes.data))
-        more = aside + more
-        if self.threads > 1:
-            words.append(np.array(BARRIER_WORDS(counter=self.memory.counter, threads=self.threads)))
-            more.append((barrier, words[-1].ctypes.data))
-        binding.tables += words  # they live as long as the binding
-        return np.concatenate([entries, np.array(more or np.zeros((0, 2)), np.int64).reshape(-1, 2)])
+            self.bindings[rows] = Binding(self.program, self.memory, sizes)
+        return self.bindings[rows]
 
     def _address(self, result: Value) -> int:
         """Where thread 0 finds a result. One that the sizes alone decide lies nowhere: zeros in its place."""
@@ -286,7 +232,3 @@ class Stepper:
             column = np.ascontiguousarray(results[:, k])
             out[:, k] = column.view(np.float64) if source.dtype == np.float64 else column.view(np.float32)[::2]
         return out
-
-
-def _numbers(threads: int) -> Any:
-    return aligned((threads * PRIVATE,), np.uint8)

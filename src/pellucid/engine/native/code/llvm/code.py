@@ -27,6 +27,9 @@ EXACT = "nsz contract"
 
 INT32 = np.dtype(np.int32)
 
+Typed = tuple[str, str]
+"""A type and a number, as IR spells them."""
+
 
 class Text:
     """A module: functions, what they declare, facts about memory."""
@@ -138,9 +141,9 @@ class Code:
     def of_processor(self, name: str, *args: Lanes) -> Lanes:
         """A function that LLVM has for every type (fabs, sqrt, floor, ...)."""
         x = args[0]
-        full = f"llvm.{name}.{suffix(x.dtype, x.lanes)}"
-        self.text.declare(full, x.type, [x.type] * len(args))
-        return self._called(f"@{full}", x.dtype, args, f"{self.flags} " if x.dtype.kind == "f" else "", x.lanes)
+        flags = f"{self.flags} " if x.dtype.kind == "f" else ""
+        full = f"{name}.{suffix(x.dtype, x.lanes)}"
+        return Lanes(self, self.by_llvm(full, x.type, *((a.type, a.text) for a in args), flags=flags), x.dtype, x.lanes)
 
     def lane(self, x: Lanes, number: int) -> Lanes:
         """One of many."""
@@ -304,38 +307,44 @@ class Code:
 
     def by_address(self, address: Lanes, result: Any, *args: Lanes) -> Lanes:
         """A C function at an address."""
-        return self._called(self._pointer(address), np.dtype(result), args)
+        return self._lanes_of(self._pointer(address), result, args)
 
     def by_name(self, name: str, result: Any, *args: Lanes) -> Lanes:
         """A C function that the process has, or one of this module."""
         self.text.declare(name, TYPES[np.dtype(result)], [a.type for a in args])
-        return self._called(f"@{name}", np.dtype(result), args)
+        return self._lanes_of(f"@{name}", result, args)
 
-    def _called(
-        self, function: str, result: np.dtype[Any], args: Sequence[Lanes], flags: str = "", lanes: int = 1
-    ) -> Lanes:
-        inside = ", ".join(f"{a.type} {a.text}" for a in args)
-        made = Lanes(self, "", result, lanes)
-        made.text = self.emit(f"call {flags}{made.type} {function}({inside})")
-        return made
+    def _lanes_of(self, function: str, result: Any, args: Sequence[Lanes]) -> Lanes:
+        dtype = np.dtype(result)
+        return Lanes(self, self._call(function, TYPES[dtype], [(a.type, a.text) for a in args]), dtype)
+
+    def by_llvm(self, name: str, result: str, *args: Typed, flags: str = "", facts: str = "") -> str:
+        """A function that LLVM has; the name of its result."""
+        self.text.declare(f"llvm.{name}", result, [kind for kind, _ in args])
+        return self._call(f"@llvm.{name}", result, args, flags, facts)
+
+    def _call(self, function: str, result: str, args: Sequence[Typed], flags: str = "", facts: str = "") -> str:
+        inside = ", ".join(f"{kind} {text}" for kind, text in args)
+        line = f"call {flags}{result} {function}({inside}){facts}"
+        if result != "void":
+            return self.emit(line)
+        self.write(line)
+        return ""
 
     def call_pointers(self, address: Lanes, pointers: Sequence[Lanes]) -> None:
         """A C function of pointers without a result."""
         target, *inside = (self._pointer(p) for p in (address, *pointers))
-        self.write(f"call void {target}({', '.join(f'ptr {p}' for p in inside)})")
+        self._call(target, "void", [("ptr", p) for p in inside])
 
     def copy(self, target: Lanes, source: Lanes, count: Lanes) -> None:
         """Bytes between places that do not overlap."""
-        self.text.declare("llvm.memcpy.p0.p0.i64", "void", ("ptr", "ptr", "i64", "i1"))
-        places = [self._pointer(p) for p in (target, source)]
-        inside = f"ptr {places[0]}, ptr {places[1]}, i64 {count.text}, i1 false"
-        self.write(f"call void @llvm.memcpy.p0.p0.i64({inside})")
+        places = [("ptr", self._pointer(p)) for p in (target, source)]
+        self.by_llvm("memcpy.p0.p0.i64", "void", *places, ("i64", count.text), ("i1", "false"))
 
     def clear(self, target: Lanes, count: Lanes) -> None:
         """Zero bytes."""
-        self.text.declare("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1"))
-        place = self._pointer(target)
-        self.write(f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {count.text}, i1 false)")
+        place = "ptr", self._pointer(target)
+        self.by_llvm("memset.p0.i64", "void", place, ("i8", "0"), ("i64", count.text), ("i1", "false"))
 
     def atomic_add(self, address: Lanes, amount: int) -> Lanes:
         """The old value; everything written before is visible to whoever sees the new one."""
@@ -349,12 +358,10 @@ class Code:
         if not self.processor.is_x86:
             return self.constant(0)
         place = self.on_stack("i32")
-        for name in ("stmxcsr", "ldmxcsr"):
-            self.text.declare(f"llvm.x86.sse.{name}", "void", ("ptr",))
-        self.write(f"call void @llvm.x86.sse.stmxcsr(ptr {place})")
+        self.by_llvm("x86.sse.stmxcsr", "void", ("ptr", place))
         before = Lanes(self, self.emit(f"load i32, ptr {place}"), INT32)
         self.write(f"store i32 {bits.astype(INT32).text}, ptr {place}")
-        self.write(f"call void @llvm.x86.sse.ldmxcsr(ptr {place})")
+        self.by_llvm("x86.sse.ldmxcsr", "void", ("ptr", place))
         return before.astype(INT64)
 
 

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from pellucid.engine.native.code.special import SCIPY, special
 from pellucid.locks import forkable
 
 _lock = forkable()
@@ -46,9 +47,12 @@ LIBRARIES: dict[str, tuple[str | None, ...]] = {"linux": (None, "libm.so.6"), "w
 
 @functools.cache
 def _provided(symbol: str) -> bool:
-    """Make a function of the C library known to LLVM, which sees only what the process has loaded for all."""
+    """Make a function of the C library or SciPy known to LLVM, which sees only what the process has loaded for all."""
     import llvmlite.binding as llvm
 
+    if symbol.startswith(SCIPY):
+        llvm.add_symbol(symbol, special(symbol.removeprefix(SCIPY)))
+        return True
     for library in LIBRARIES.get(sys.platform, (None,)):
         with suppress(OSError, AttributeError):
             place = ctypes.cast(getattr(ctypes.CDLL(library), symbol), ctypes.c_void_p).value

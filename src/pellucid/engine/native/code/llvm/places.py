@@ -51,15 +51,12 @@ class Array:
         code, kind = self.code, Lanes(self.code, "", self.item, lanes).type
         place = self.place(index)
         if mask is None:
-            text = f"load {kind}, ptr {place}, align {self.aligned}{self.facts}"
+            text = code.emit(f"load {kind}, ptr {place}, align {self.aligned}{self.facts}")
         else:
-            name = f"llvm.masked.load.{suffix(self.item, lanes)}.p0"
-            code.text.declare(name, kind, ("ptr", "i32", mask.type, kind))
-            text = (
-                f"call {kind} @{name}(ptr {place}, i32 {self.aligned}, {mask.type} {mask.text}, {kind} zeroinitializer)"
-            )
-            text += self.facts
-        number = Lanes(code, code.emit(text), self.item, lanes)
+            name, which = f"masked.load.{suffix(self.item, lanes)}.p0", (mask.type, mask.text)
+            where = ("ptr", place), ("i32", str(self.aligned))
+            text = code.by_llvm(name, kind, *where, which, (kind, "zeroinitializer"), facts=self.facts)
+        number = Lanes(code, text, self.item, lanes)
         return number != 0 if self.dtype == BOOL else number
 
     def store(self, index: Lanes | int, value: Any, mask: Lanes | None = None) -> None:
@@ -73,10 +70,9 @@ class Array:
             code.write(f"store {value.type} {value.text}, ptr {place}, align {self.aligned}{self.facts}")
             return
         value = value.spread(mask.lanes)
-        name = f"llvm.masked.store.{suffix(self.item, value.lanes)}.p0"
-        code.text.declare(name, "void", (value.type, "ptr", "i32", mask.type))
-        arguments = f"{value.type} {value.text}, ptr {place}, i32 {self.aligned}, {mask.type} {mask.text}"
-        code.write(f"call void @{name}({arguments}){self.facts}")
+        name, which = f"masked.store.{suffix(self.item, value.lanes)}.p0", (mask.type, mask.text)
+        where = ("ptr", place), ("i32", str(self.aligned))
+        code.by_llvm(name, "void", (value.type, value.text), *where, which, facts=self.facts)
 
     def place(self, index: Lanes | int) -> str:
         """The address of an element."""
@@ -87,9 +83,8 @@ class Array:
 
     def ask_for(self, index: Lanes | int) -> None:
         """An element will be written soon: the processor may fetch it, and no other keeps a copy."""
-        name = "llvm.prefetch.p0"
-        self.code.text.declare(name, "void", ("ptr", "i32", "i32", "i32"))
-        self.code.write(f"call void @{name}(ptr {self.place(index)}, i32 1, i32 3, i32 1)")
+        how = ("i32", "1"), ("i32", "3"), ("i32", "1")
+        self.code.by_llvm("prefetch.p0", "void", ("ptr", self.place(index)), *how)
 
     def after(self, index: Lanes) -> Array:
         """The same memory from an element on."""
