@@ -8,6 +8,7 @@ have written it (`private_folder`), or nothing can be written, kernels live in m
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import os
@@ -15,6 +16,7 @@ import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pellucid.engine.native.code.llvm import loader
 from pellucid.engine.native.code.llvm.loader import CannotLoad, Code
@@ -34,6 +36,11 @@ compilations = 0
 _addresses: dict[tuple[str, Processor], int] = {}
 _lock = forkable()
 _refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
+
+
+def function(kernel: Kernel) -> Any:
+    """A kernel as a Python callable that lets other threads run."""
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(addresses([kernel])[0])
 
 
 def addresses(kernels: Iterable[Kernel]) -> list[int]:

@@ -9,12 +9,11 @@ import numpy as np
 
 from pellucid.engine.native.code.builtin_kernels import SHUFFLE, SHUFFLE_WORDS
 from pellucid.engine.native.runtime import cache
-from pellucid.engine.native.runtime.binding import function_at
 
 
 def row_orders(rows: int, seed: int, first: int, count: int) -> Any:
     """numpy.random.default_rng([seed, epoch]).permutation(rows) of so many epochs."""
-    shuffle = function_at(cache.addresses([SHUFFLE])[0])
+    shuffle = cache.function(SHUFFLE)
     draws, half = draws_for(rows), 1 << (rows - 1).bit_length() >> 1
     orders = np.empty((count, rows), np.int64)
     table = np.array(SHUFFLE_WORDS(draws=draws, numbers=0, rows=rows, order=orders.ctypes.data, half=half), np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import threading
@@ -20,8 +19,7 @@ from pellucid.errors import IndexRangeError, ShapeError
 @functools.cache
 def runner() -> Any:
     """The compiled loop over steps and instructions."""
-    (address,) = cache.addresses([RUN])
-    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)(address)  # lets other Python threads run
+    return cache.function(RUN)
 
 
 def check_status(status: int, name: str) -> None:
