@@ -28,7 +28,7 @@ from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
 from pellucid.cli.unfitted_estimator import unfitted
 from pellucid.errors import CheckpointError, ColumnWarning
-from pellucid.estimators.tables.recipe import VIEWS
+from pellucid.estimators.tables.views import VIEWS
 from pellucid.markup import plural
 
 REPORTED = 5000

@@ -37,23 +37,15 @@ from pellucid.estimators.tables.columns import Table, read_table
 from pellucid.estimators.tables.copies import copies_of, rows_of
 from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import TableImportances, table_importances
+from pellucid.estimators.tables.parameters import TableParameters, is_auto
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
-from pellucid.estimators.tables.recipe import (
-    Columns,
-    TableParameters,
-    Taste,
-    View,
-    auto_epochs,
-    folds_of,
-    is_auto,
-    resolved,
-    table_recipe,
-    views_of,
-)
+from pellucid.estimators.tables.quality import folds_of, views_of
+from pellucid.estimators.tables.recipe import Columns, Taste, auto_epochs, resolved, table_recipe
 from pellucid.estimators.tables.rescue import rescued
 from pellucid.estimators.tables.step_rule import multiple
 from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
 from pellucid.estimators.tables.trials import Fold
+from pellucid.estimators.tables.views import View
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import Teller, fit
 

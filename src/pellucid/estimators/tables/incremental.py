@@ -14,7 +14,7 @@ from pellucid.estimators.parameters import check_parameters
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.sklearn_callbacks import FitHooks
 from pellucid.estimators.tables.base import BaseTabularMLP
-from pellucid.estimators.tables.recipe import VIEWS
+from pellucid.estimators.tables.views import VIEWS
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import fit
 

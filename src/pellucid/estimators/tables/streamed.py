@@ -28,9 +28,11 @@ from pellucid.estimators.streamed import LearnedTarget, learned_target
 from pellucid.estimators.tables.baselines import designs_of
 from pellucid.estimators.tables.crew import Trained, fit_crew
 from pellucid.estimators.tables.importances import table_importances
+from pellucid.estimators.tables.parameters import TableParameters
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
-from pellucid.estimators.tables.recipe import TableParameters, View, auto_epochs
+from pellucid.estimators.tables.recipe import auto_epochs
 from pellucid.estimators.tables.rescue import rescued
+from pellucid.estimators.tables.views import View
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import Teller, fit
 

@@ -19,7 +19,8 @@ from pellucid.estimators.number_target import NumberTarget, number_target, stand
 from pellucid.estimators.regressor import MLPRegressor, NumberShell, numbers_of
 from pellucid.estimators.tables.columns import is_missing
 from pellucid.estimators.tables.incremental import IncrementalTabularMLP
-from pellucid.estimators.tables.recipe import CLASSES, NUMBERS, TableClassParameters, TableNumberParameters
+from pellucid.estimators.tables.parameters import TableClassParameters, TableNumberParameters
+from pellucid.estimators.tables.recipe import CLASSES, NUMBERS
 
 LARGEST = 1e300
 """Targets up to which predictions have room."""
