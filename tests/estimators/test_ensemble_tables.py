@@ -61,7 +61,7 @@ def test_numbers_in_lists_beside_texts_stay_numbers():
     alone = TabularMLPClassifier(folds=1, **QUICK).fit(rows, y)
     ensemble = BaggedMLPClassifier(TabularMLPClassifier(folds=1, **QUICK), 2, random_state=0).fit(rows, y)
     for member in ensemble.estimators_:
-        assert_array_equal(member.preprocessor_.get_feature_names_out(), alone.preprocessor_.get_feature_names_out())
+        assert member.preprocessor_.kinds_ == alone.preprocessor_.kinds_
     assert ensemble.predict_proba([[7.5, "left"]]).shape == (1, 2)  # a number that was not there
 
 

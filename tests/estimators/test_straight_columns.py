@@ -20,6 +20,7 @@ FRAME = pd.DataFrame(
         "rent": MONEY[:, 0],
         "age": rng.normal(40, 10, N),
         "wage": MONEY[:, 1],
+        "member": rng.integers(0, 2, N),
         "town": rng.choice(list("abcdefghijklm"), N),
         "debt": MONEY[:, 2],
     }
@@ -31,9 +32,9 @@ SMALL = {"hidden_layer_sizes": (8,), "numbers": ("waves", "linear", "straight"),
 def test_only_bent_columns_stand_twice() -> None:
     pre = TablePreprocessor(straight=True).fit(FRAME)
     names = pre.get_feature_names_out().tolist()
-    assert names[-4:] == ["debt_straight", "rent_straight", "wage_straight", "town_code"]
+    assert names[-5:] == ["age_straight", "debt_straight", "rent_straight", "wage_straight", "town_code"]
     assert {names[straight]: names[twin] for twin, straight in pre.straight_places_.items()} == {
-        f"{name}_straight": name for name in ("debt", "rent", "wage")
+        f"{name}_straight": name for name in ("age", "debt", "rent", "wage")
     }
     rows = pre.transform(FRAME)
     assert_array_equal(
@@ -83,9 +84,9 @@ def test_networks_with_hidden_layers_do_not_see_them() -> None:
     assert not np.allclose(straight.scores(rows), straight.scores(far))
 
 
-def test_without_long_tails_nothing_is_there_twice() -> None:
-    few = FRAME[["age", "town"]]
-    reg = TabularMLPRegressor(**SMALL).fit(few, FRAME["age"] * 2.0)
+def test_what_no_scale_bends_stands_once() -> None:
+    few = FRAME[["member", "town"]]
+    reg = TabularMLPRegressor(**SMALL).fit(few, FRAME["member"] + FRAME["age"])
     assert not reg.preprocessor_.straight_places_
     assert all("input.columns" not in dict(network.model.net.children) for network in reg.fitted.networks)
 

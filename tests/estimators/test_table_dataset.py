@@ -101,7 +101,7 @@ def streamed(estimator, data, **more):
     """What `fit` does with a Dataset."""
     learner = TableLearner(
         lambda y, weights: estimator._target(estimator._checked_target(y), weights),
-        estimator._new_preprocessor(),
+        estimator._new_preprocessor(10_000),
         estimator._views,
         estimator._recipe,
     )

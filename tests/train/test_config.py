@@ -79,6 +79,7 @@ LAYERS: dict[str, list[nn.Layer]] = {
     "Residual": [nn.Residual(nn.Sequential(nn.Dense(4), "gelu"))],
     "Concat": [nn.Concat(nn.Dense(2), ("b", nn.Dense(3)))],
     "Flatten": [nn.Flatten()],
+    "LeaveOut": [nn.LeaveOut((1,)), nn.LeaveOut((0, 2))],
     "FixedScale": [nn.FixedScale((1.0, 2.0, 0.0, -1e9), (0.1, 1.0, 3.0, 1e-9))],
     "Compute": [
         nn.Compute(nn.Dense(3)),

@@ -62,7 +62,7 @@ class SmoothRobustScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> x = np.array([[0.0], [1.0], [2.0], [3.0], [1000.0]])
     >>> SmoothRobustScaler().fit_transform(x).ravel().round(3).tolist()
-    [-0.956, -0.494, 0.0, 0.494, 5.222]
+    [-0.956, -0.494, 0.0, 0.494, 5.221]
     >>> SmoothRobustScaler(tail=0.0).fit_transform(x).ravel().round(3).tolist()
     [-0.949, -0.493, 0.0, 0.493, 3.0]
     """
