@@ -91,8 +91,8 @@ def rescued(
         raise failure if failure is not None else RuntimeError("no attempt was made")
     for word in told:
         word()
-    if not _is_line(best):
-        _compare(recipe, by, best_costs)
+    if _beaten(by, best, best_costs):
+        _tell(recipe, by, best_costs)
     figures = {"network": best_costs, "linear": by.linear, "constant": by.constant}
     return replace(best, attempts=tuple(attempts), baselines={name: by.mean(costs) for name, costs in figures.items()})
 
@@ -120,7 +120,7 @@ def _failure(judge: HeldOut, fitted: Fitted, costs: Array) -> str:
             f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, does not beat the "
             f"{judge.mean(judge.constant):.4g} of a constant answer by more than chance"
         )
-    if not _is_line(fitted) and judge.compared(costs, judge.linear).beyond(ONE_ERROR):
+    if _beaten(judge, fitted, costs):
         return (
             f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, is above the "
             f"{judge.mean(judge.linear):.4g} of a linear model"
@@ -128,9 +128,10 @@ def _failure(judge: HeldOut, fitted: Fitted, costs: Array) -> str:
     return ""
 
 
-def _is_line(fitted: Fitted) -> bool:
-    """Is the answer a linear model itself? Another one differs from it by chance."""
-    return all(len(network.layers) == 1 for network in fitted.networks)
+def _beaten(judge: HeldOut, fitted: Fitted, costs: Array) -> bool:
+    """Is the linear model better by more than one standard error? Of what is linear itself it differs by chance."""
+    is_line = all(len(network.layers) == 1 for network in fitted.networks)
+    return not is_line and judge.compared(costs, judge.linear).beyond(ONE_ERROR)
 
 
 def _learned(judge: HeldOut, fitted: Fitted) -> bool:
@@ -167,11 +168,9 @@ def _say(recipe: Recipe, attempts: list[dict[str, Any]]) -> None:
         print(f"Attempt {len(attempts)}: {attempts[-1]['failure']}. Again, with a rate of {rate:.3g} at most.")
 
 
-def _compare(recipe: Recipe, judge: HeldOut, costs: Array) -> None:
-    """Warn where the linear model is better by more than one standard error."""
+def _tell(recipe: Recipe, judge: HeldOut, costs: Array) -> None:
+    """Warn that the linear model is better."""
     difference = judge.compared(costs, judge.linear)
-    if not difference.beyond(ONE_ERROR):
-        return
     notice(
         f"{recipe.who}: on the {len(costs)} held-out rows the loss of the network is {judge.mean(costs):.4g}, that of "
         f"a linear model {judge.mean(judge.linear):.4g}: better by {difference.in_errors:.1f} standard errors. Try "

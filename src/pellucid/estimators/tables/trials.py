@@ -72,7 +72,7 @@ class Trials:
         stretch: may there be more epochs, or fewer, than the recipes say?
         """
         if self._limit is not None:
-            return self._timely()
+            return self._timely(self._limit)
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
         stretch = stretch and len(self.folds) > 1  # else the pilots are half of all
         pilots = [(0, kind) for kind in early[:PILOTS]] if stretch else []
@@ -96,10 +96,8 @@ class Trials:
         held = self.folds[0][1]
         return held is not None and len(held) >= TELLING
 
-    def _timely(self) -> Done:
-        """As many as there is time for, with a schedule that ends in time."""
-        limit = self._limit
-        assert limit is not None
+    def _timely(self, limit: float) -> Done:
+        """As many as there is time for, with a schedule that ends in so many seconds."""
         clock, chosen = Clock(limit, self.begun), self
         by_steps = [one for one in self.recipes if one.max_fun is None]
         if by_steps:
