@@ -16,6 +16,7 @@ from pellucid.estimators import (
 from pellucid.estimators.class_target import class_target
 from pellucid.estimators.mlp_parameters import COMPAT
 from pellucid.inspect import run as look_at
+from pellucid.train.temperature import BELIEF
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))
@@ -83,8 +84,7 @@ def test_the_temperature_divides_the_joined_scores():
 
     def cost(t):
         logs = link.log_probabilities(joined[60:] / t)
-        believed = np.sum(likely[60:] * logs, axis=1).mean()  # one row's worth of belief in the scores as they are
-        return -((1 - doubt) * np.mean(logs[np.arange(60), TARGETS["three"][60:]]) + doubt * believed)
+        return BELIEF * (1 / t + np.log(t)) - np.sum(logs[np.arange(60), TARGETS["three"][60:]])
 
     assert cost(T) <= min(cost(0.98 * T), cost(1.02 * T), cost(1.0))  # the loss of all together is what it makes small
 

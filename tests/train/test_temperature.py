@@ -63,6 +63,18 @@ def test_a_few_rows_that_are_all_right_make_nothing_certain(rows: int) -> None:
     assert expit(1.0) < sure < 1 - 0.1 / (rows + 1)
 
 
+def test_thousands_of_rows_that_are_all_right_say_little() -> None:
+    y = np.arange(5000) % 3
+    scores = 8.0 * np.eye(3)[y]
+    assert 1 / temperature(scores, y) < 1.5
+
+
+def test_few_rows_leave_scores_nearly_as_they_are() -> None:
+    scores, y = drawn(3.0, 3)
+    few, some, many = (abs(np.log(temperature(scores[:n], y[:n]))) for n in (3, 100, ROWS))
+    assert few < 0.5 * some < 0.8 * many
+
+
 def test_scores_that_say_nothing_stay() -> None:
     assert temperature(np.zeros((5, 3)), np.array([0, 1, 2, 0, 1])) == 1.0
 
@@ -73,8 +85,8 @@ def test_wrong_scores_are_not_believed() -> None:
     assert np.abs(scores / temperature(scores, y)).max() < 1.0
 
 
-@given(st.floats(0.01, 100.0))
-def test_the_log_loss_after_a_temperature_does_not_know_the_scale_of_scores(factor: float) -> None:
+@given(st.floats(0.3, 100.0))
+def test_the_log_loss_after_a_temperature_hardly_knows_the_scale_of_scores(factor: float) -> None:
     scores, y = SCORES[:300], LABELS[:300]
     assert calibrated_log_loss(y, factor * scores) == pytest.approx(calibrated_log_loss(y, scores), rel=2e-3)
 

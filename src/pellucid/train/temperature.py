@@ -11,17 +11,20 @@ from scipy import special
 LOWEST, HIGHEST = -math.log(100.0), 16.0
 """ln beta lies between: scores over more than 100 would tie in float32, and classes change."""
 
-DOUBT = 1.0
-"""Rows' worth of belief that scores are right as they are: without it a few rows that are all told right would make
-every answer certain."""
+BELIEF = 4.0
+"""How strongly scores are believed to be as sure as they should: like rows that tell ln beta with a deviation of a half.
+
+It is k in a prior beta^k exp(-k beta), the most likely of which is 1. Rows that are all told right, however many, say
+only that beta is large: without a prior they would make every answer certain."""
 
 
 def temperature(scores: Any, y: Any, weights: Any = None, precision: float = 1e-8) -> float:
     """The T that makes the probabilities of scores / T fit the target best (Guo et al., 2017).
 
     The log loss is convex in beta = 1/T, and its slope there is E[z] - z_y: the mean of the scores under the
-    probabilities that beta gives, minus the score of the truth. The slope rises with beta, so bisection of ln beta
-    finds where it is 0; Newton's steps are taken in its place where they stay inside, and get there in a few.
+    probabilities that beta gives, minus the score of the truth. With the belief that beta is about 1, k (1 - 1/beta),
+    the slope still rises with beta, so bisection of ln beta finds where it is 0; Newton's steps are taken in its place
+    where they stay inside, and get there in a few.
     Neither the classes nor their order change by a temperature.
 
     Parameters
@@ -53,8 +56,7 @@ def temperature(scores: Any, y: Any, weights: Any = None, precision: float = 1e-
         z = z - np.max(z, axis=1, keepdims=True)  # the same probabilities, and nothing overflows
     counts = np.ones(len(z)) if weights is None else np.asarray(weights, np.float64)
     counts = counts / max(float(counts.max()), 1e-300)  # their unit does not matter
-    total = len(z) if counts.any() else 0
-    if not total or not np.isfinite(z).all() or not np.any(z):
+    if not counts.any() or not np.isfinite(z).all() or not np.any(z):
         return 1.0
 
     squares = z * z
@@ -73,12 +75,12 @@ def temperature(scores: Any, y: Any, weights: Any = None, precision: float = 1e-
         true = np.take_along_axis(z, np.asarray(y, np.int64)[:, None], axis=1)[:, 0]
     else:
         true = np.sum(z * np.asarray(y, np.float64).reshape(len(z), -1), axis=1)
-    doubt = DOUBT / (total + DOUBT)
-    mean, variance = moments(1.0)
-    wanted = (1 - doubt) * true + doubt * mean
     low, here, high = LOWEST, 0.0, HIGHEST
+    mean, variance = moments(1.0)
     while high - low > precision:
-        slope, rise = counts @ (mean - wanted), math.exp(here) * (counts @ variance)
+        beta = math.exp(here)
+        slope = counts @ (mean - true) + BELIEF * (1 - 1 / beta)
+        rise = beta * (counts @ variance) + BELIEF / beta  # of the slope, along ln beta
         low, high = (low, here) if slope > 0 else (here, high)
         step = slope / rise if rise > 0 else math.inf
         if low < here - step < high:

@@ -92,6 +92,17 @@ class HeldOut:
         """
         return best_costs(self.target, self.held, scores[self.places])
 
+    def beats_constant(self, costs: Array, confidence: float) -> bool:
+        """Do these cost less than the constant answer by more than chance would make it, with this confidence?
+
+        Of log losses the sum tells more than the mean and its error, where few rows decide (those of a rare class): if
+        the constant answer were the truth, rows would be e^s times as likely by another with a chance of e^-s at most.
+        """
+        gain = self.compared(self.constant, costs)
+        if self.target.loss.link.kind.gives_probabilities and self.held.weights is None:
+            return gain.beyond(confidence) or bool(gain.mean * gain.rows > -np.log(1 - confidence))
+        return gain.beyond(confidence)
+
     def mean(self, costs: Array) -> float:
         """The mean of costs, as the rows count."""
         return float(np.average(costs, weights=self.held.weights))

@@ -115,7 +115,7 @@ def _failure(judge: HeldOut, fitted: Fitted, costs: Array) -> str:
         return f"the training diverged in epoch {len(curves.losses) + 1}"
     if not last <= EXPLODED * constant:
         return f"the training loss ended at {last:.4g}, far above the {constant:.4g} of a constant answer"
-    if not judge.compared(judge.constant, costs).beyond(CONFIDENCE):
+    if not judge.beats_constant(costs, CONFIDENCE):
         return (
             f"the held-out loss of the best epoch, {judge.mean(costs):.4g}, does not beat the "
             f"{judge.mean(judge.constant):.4g} of a constant answer by more than chance"
