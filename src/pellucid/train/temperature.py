@@ -12,7 +12,7 @@ LOWEST, HIGHEST = -math.log(100.0), 16.0
 """ln beta lies between: scores over more than 100 would tie in float32, and classes change."""
 
 BELIEF = 4.0
-"""How strongly scores are believed to be as sure as they should: like rows that tell ln beta with a deviation of a half.
+"""How strongly scores are believed to be as sure as they should: as by rows that tell ln beta with a deviation of 1/2.
 
 It is k in a prior beta^k exp(-k beta), the most likely of which is 1. Rows that are all told right, however many, say
 only that beta is large: without a prior they would make every answer certain."""
