@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pellucid.engine.native.code.products.product_plan import SHALLOW
 from pellucid.engine.native.passes.instructions import Call, Instruction, Loop, along_row, base, fills, single
 from pellucid.engine.native.passes.lower import Lowered
 from pellucid.engine.native.passes.values import Value
@@ -30,15 +31,18 @@ def with_products(lowered: Lowered, instructions: list[Instruction]) -> list[Ins
 
 
 def _takes_tiles(loop: Loop, product: Value) -> bool:
-    """Can a loop be run for one tile of a product after the other? Not if it needs a whole row, or makes one number of
-    each: a row meets several tiles."""
-    sums = [x for x in loop.body if x.op == "reduce"]
+    """Can a loop be run for one tile of a product after the other, and is it worth it?
+
+    Not if it needs a whole row, or makes one number of each: a row meets several tiles. Nor where a tile is made so
+    soon that calling the loop takes longer than writing and reading the sums.
+    """
+    sums, (depth, columns) = [x for x in loop.body if x.op == "reduce"], (product.args[0].shape[-1], product.shape[-1])
     return (
         loop.product is None
         and loop.space == product.shape
         and len(product.shape) == 2
         and 1 not in product.shape
-        and not (isinstance(product.shape[1], int) and product.shape[1] < FEW)
+        and not any(isinstance(size, int) and size < least for size, least in ((columns, FEW), (depth, SHALLOW)))
         and product in loop.leaves
         and loop.cut in (None, 1)
         and all(fills(x.args[0], loop) and not along_row(x) for x in sums)
