@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pellucid.amounts import check_number, check_whole
+from pellucid.blas_threads import one_thread
 from pellucid.data.streams import Stream
 from pellucid.nn import Variables, flatten_parameters, population_statistics
 from pellucid.train.history import History
@@ -16,6 +18,10 @@ from pellucid.train.loop.divergence import Diverged, locate, soundness
 from pellucid.train.loop.ending import Ending, EndingKind
 from pellucid.train.loop.step import Snapshot, Trainer, mean_names, measured
 from pellucid.train.model import Model
+
+SMALL = 5_000_000
+"""Multiplications of rows and weights up to which one thread works. SciPy's solver calls its library several times in
+each of its steps; with more threads it waits for them, on a busy machine hundreds of times as long."""
 
 
 def fit_lbfgs(
@@ -102,9 +108,10 @@ def fit_lbfgs(
 
     begin = time.monotonic()
     options: Any = {"maxiter": max_iter, "maxfun": max_fun, "gtol": tol} | ({} if ftol is None else {"ftol": ftol})
-    minimum: Any = scipy.optimize.minimize(
-        cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options
-    )
+    with one_thread() if len(data) * vector.size < SMALL else nullcontext():
+        minimum: Any = scipy.optimize.minimize(
+            cost, vector.astype(np.float64), jac=True, method="L-BFGS-B", callback=note, options=options
+        )
     variables = Variables(back(minimum.x), model.state)
     outcome = soundness(trainer, *variables, [batch])
     if not (outcome.predicts and outcome.learns):
