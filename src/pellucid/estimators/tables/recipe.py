@@ -94,8 +94,8 @@ def table_recipe(
     pieces = view.pieces(columns.numbers)
     metric = table_metric(parameters, target)
     network = NetworkSettings(
-        scaling="ntk" if view.hidden else "standard",
-        input_scale=view.hidden,
+        scaling="ntk",
+        input_scale=True,
         bias=taste.bias,
         output_init=0.0,
         output_bias=0.0,
@@ -115,7 +115,7 @@ def table_recipe(
         who=type(parameters).__name__,
         target=target,
         network=network_of(
-            list(chosen["hidden_layer_sizes"]) if view.hidden else [],
+            list(chosen["hidden_layer_sizes"]),
             target.outputs,
             chosen["activation"],
             network,
@@ -123,11 +123,13 @@ def table_recipe(
             norm=parameters.norm,
             left_out=view.left_out(columns),
             ready=False,
-        ),
+        )
+        if view.hidden
+        else line_of(target.outputs, view.embeddings(columns), view.left_out(columns)),
         start=None,
         optimizer=around(optim.optimizer(rule), training),
         alpha=0.0,
-        penalty=None if view.hidden else nn.L2(RIDGE / trained),
+        penalty=None if view.hidden else nn.L2(RIDGE / trained, on=("*.weight", "*.table*")),
         metric=metric,
         batch_size=min(chosen["batch_size"], trained),
         epochs=chosen["max_iter"] if view.hidden else ROUNDS,
@@ -147,6 +149,17 @@ def table_recipe(
         engine=parameters.engine,
         threads=parameters.threads,
     )
+
+
+def line_of(outputs: int, codes: tuple[int, ...], left_out: nn.LeaveOut | None) -> nn.Layer:
+    """A network without hidden layers: every category has numbers of its own, on which the penalty is that of weights.
+
+    codes: how many there are of each of the last columns
+    """
+    ahead = [] if left_out is None else [("input.columns", left_out)]
+    settings: dict[str, Any] = {"init": 0.0, "bias": 0.0}
+    layer = nn.CodedDense(outputs, codes, **settings) if codes else nn.Dense(outputs, **settings)
+    return nn.Sequential(*ahead, ("output", layer))
 
 
 def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, Any]:
