@@ -82,7 +82,7 @@ def test_errors_say_what_is_expected() -> None:
 
 
 def test_linear_networks_of_tables_learn_rare_categories_by_no_more_than_their_rows_tell() -> None:
-    """Without a penalty on their tables 150 categories of four rows were learned by heart: 1.10 of the error of ridge regression."""
+    """Without a penalty on their tables 150 categories of four rows were learned by heart: 1.10 of ridge's error."""
     rng = np.random.default_rng(0)
     towns = rng.integers(0, 150, 900)
     numbers = rng.normal(size=900)
