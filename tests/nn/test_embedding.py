@@ -44,6 +44,17 @@ def test_the_unknown_starts_at_zero_and_the_others_do_not():
 
 
 @each_engine
+def test_some_codes_are_taken_for_unknown_in_training_and_none_in_prediction(engine):
+    net = nn.Sequential(("embed", nn.Embed((4, 7), 3, unknown=0.4)), ("out", nn.Dense(1)))
+    model = Model(net, "squared_error", "sgd", engine=engine, dtype=np.float64)
+    rows = np.column_stack([X[:, :2], np.ones((60, 2))])
+    model.fit(rows, y[:, None], epochs=3, batch_size=60, verbose=False)
+    assert model.params["embed.table1"][0].any()  # it learned, though no row is unknown
+    without = nn.Sequential(("embed", nn.Embed((4, 7), 3)), ("out", nn.Dense(1)))
+    assert_allclose(model.predict(rows), without.predict(model.params, rows), rtol=1e-12)
+
+
+@each_engine
 def test_gradients_agree_with_differences(engine):
     net = nn.Sequential(nn.Embed((4, 7), 3), "tanh", nn.Dense(1))
     params = net.initialize(4, seed=1).params

@@ -189,8 +189,12 @@ def network_of(
     norm: str | nn.Layer | None,
     ready: bool,
     left_out: nn.LeaveOut | None = None,
+    unknown: float = 0.0,
 ) -> nn.Layer:
-    """The layers. `ready`: first weights come from elsewhere, so no initialiser is asked for."""
+    """The layers. `ready`: first weights come from elsewhere, so no initialiser is asked for.
+
+    unknown: the share of codes that are taken for unknown in training
+    """
     net: nn.Layer = nn.mlp(
         sizes,
         outputs,
@@ -210,7 +214,8 @@ def network_of(
     if settings.fixed_scale is not None:
         ahead.append(("input.fixed_scale", settings.fixed_scale))
     if settings.embeddings:
-        ahead.append(("input.embed", nn.Embed(tuple(settings.embeddings), _plain(settings.embedding_dim))))
+        sizes_of_codes, dims = tuple(settings.embeddings), _plain(settings.embedding_dim)
+        ahead.append(("input.embed", nn.Embed(sizes_of_codes, dims, unknown=unknown)))
     if settings.piecewise:
         pieces = settings.piecewise
         layer = pieces if isinstance(pieces, nn.PiecewiseLinear) else nn.PiecewiseLinear(pieces)

@@ -37,6 +37,9 @@ AVERAGE = 0.98
 """Decay of the moving average of the parameters that is scored and kept."""
 
 
+UNKNOWN = 0.1
+"""The share of codes that networks which know names do without in training: there may be others to come."""
+
 RIDGE, ROUNDS = 1.0, 100
 """Of a network without hidden layers: its penalty, as scikit-learn's, and iterations of L-BFGS at most."""
 
@@ -122,6 +125,7 @@ def table_recipe(
             dropout=parameters.dropout if np.any(parameters.dropout) else view.dropout,
             norm=parameters.norm,
             left_out=view.left_out(columns),
+            unknown=UNKNOWN if view.coded else 0.0,
             ready=False,
         )
         if view.hidden

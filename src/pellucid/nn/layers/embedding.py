@@ -14,6 +14,7 @@ from pellucid.nn.initialisers.initializer import Initializer, initializer
 from pellucid.nn.layers.context import Context
 from pellucid.nn.layers.dense import positive
 from pellucid.nn.layers.layer import Features, Layer, Parameter, Params, check_columns, rows_of
+from pellucid.nn.layers.noise import check_rate
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Embed(Layer):
         the length of the vectors, one for all columns or one for each
     init : str | number | array | Initializer
         how vectors start
+    unknown : float
+        the probability, in training, that a code is taken for unknown: so that what to say of unknown ones is learned
 
     Examples
     --------
@@ -47,8 +50,10 @@ class Embed(Layer):
     sizes: tuple[int, ...]
     dims: int | tuple[int, ...] = 8
     init: Any = "standard_normal"
+    unknown: float = 0.0
 
     def __post_init__(self) -> None:
+        check_rate(self, "unknown", self.unknown)
         for size in self.sizes:
             positive(self, "each size", size)
         if isinstance(self.dims, tuple) and len(self.dims) != len(self.sizes):
@@ -74,6 +79,9 @@ class Embed(Layer):
             check_columns(self, x, len(self.sizes), ctx.path)
         others = x.shape[1] - len(self.sizes)
         parts = [x[:, :others]] if others else []
+        if self.unknown and ctx.noise:
+            known = ctx.bernoulli(1.0 - self.unknown, (x.shape[0], len(self.sizes)), x.dtype)
+            x = np.concatenate([*parts, x[:, others:] * known], axis=1)
         return np.concatenate([*parts, *coded_rows(p, x, others, self.sizes)], axis=1)
 
 

@@ -30,7 +30,7 @@ class Dropout(Layer):
     convention: str = "inverted"
 
     def __post_init__(self) -> None:
-        _rate(self, self.rate)
+        check_rate(self, "rate", self.rate)
         if self.convention not in ("inverted", "classical"):
             raise ValueError(f"Dropout: convention is 'inverted' or 'classical', got {self.convention!r}")
 
@@ -79,7 +79,7 @@ class AlphaDropout(Layer):
     rate: float = 0.1
 
     def __post_init__(self) -> None:
-        _rate(self, self.rate)
+        check_rate(self, "rate", self.rate)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
         if not ctx.noise:
@@ -91,8 +91,8 @@ class AlphaDropout(Layer):
         return a * (x * mask + low * (1.0 - mask)) - a * low * (1.0 - keep)
 
 
-def _rate(layer: Layer, rate: float) -> None:
+def check_rate(layer: Layer, what: str, rate: float) -> None:
     if not is_number(rate, 0, 1):
         raise ValueError(
-            f"{type(layer).__name__}: rate is the probability of dropping, in 0 ... 1 (without 1), got {rate!r}"
+            f"{type(layer).__name__}: {what} is the probability of dropping, in 0 ... 1 (without 1), got {rate!r}"
         )
