@@ -104,7 +104,7 @@ def kernels() -> Iterator[Kernel]:
     yield from (builtin_kernels.combine(kind, "bool") for kind in ("any", "all"))
     yield from (builtin_kernels.move(f"int{bits}", scatter=False) for bits in (8, 16, 32, 64))
     yield from (builtin_kernels.check_range("int64"), builtin_kernels.ZERO, builtin_kernels.COPY, builtin_kernels.GEMM)
-    yield from (run_loop.RUN, run_loop.BARRIER, run_loop.CHECK)
+    yield from (run_loop.RUN, run_loop.BARRIER, builtin_kernels.check_finite(name))
 
 
 @pytest.mark.parametrize("target", [*SETTINGS.values(), AARCH64], ids=lambda p: p.name + p.triple)

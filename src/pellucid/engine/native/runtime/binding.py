@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import COMBINE_WORDS, GEMM, combine
+from pellucid.engine.native.code.builtin_kernels import STOPPED, check_finite, combine
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel as product_kernel
 from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
-from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS, Job
+from pellucid.engine.native.code.run_loop import BARRIER, Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
 from pellucid.engine.native.passes.memory import ALIGN, plan, up
@@ -21,7 +22,7 @@ from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step
 from pellucid.engine.native.passes.values import Value, evaluate, size_of
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
-from pellucid.engine.native.runtime.moves import work_of
+from pellucid.engine.native.runtime.moves import Work, work_of
 from pellucid.engine.native.runtime.program import Program
 from pellucid.graph.core.dims import product, resolve
 
@@ -177,11 +178,9 @@ class ThreadTable:
     def kernels(self) -> list[Kernel]:
         return [kernel for kernel, _ in self.entries] + [kernel for _, kernel in self.functions]
 
-    def add(self, kernel: Kernel, words: list[int]) -> int:
-        at = len(self.words)
+    def add(self, kernel: Kernel, words: list[int]) -> None:
+        self.entries.append((kernel, len(self.words)))
         self.words += words
-        self.entries.append((kernel, at))
-        return at
 
     def finish(self, place: Mapping[Kernel, int]) -> tuple[Any, Any]:
         """The words, and the entries (function, table)."""
@@ -205,7 +204,8 @@ class Binding:
         tables = [ThreadTable() for _ in range(program.threads)]
         for thread, table in enumerate(tables):
             for step in program.steps:
-                self._encode(step, thread, table)
+                for kernel, words in self._work(step, thread, table):
+                    table.add(kernel, words)
         used = dict.fromkeys(kernel for table in tables for kernel in table.kernels)
         place = dict(zip(used, cache.addresses(used), strict=True))  # all at once
         for table in tables:
@@ -215,17 +215,29 @@ class Binding:
         plain = [{"entries": entries.ctypes.data, "entry_count": len(entries)} for entries in self.entries]
         self.jobs = [Job(last=1, short=-1, per_epoch=1, **words) for words in plain]  # one run, without batches
 
-    def _encode(self, step: Step, thread: int, table: ThreadTable) -> None:
-        encoders: dict[type, Callable[..., None]] = {
-            Loop: self._loop,
-            Call: self._call,
-            Barrier: self._barrier,
-            Combine: self._combine,
-            Check: self._check,
-        }
-        encoders[type(step)](step, thread, table)
+    def _work(self, step: Step, thread: int, table: ThreadTable) -> Work:
+        """What a thread does of an instruction."""
+        address, threads = functools.partial(self.memory.address, thread=thread), self.program.threads
+        match step:
+            case Loop():
+                return [self._loop(step, thread, table)]
+            case Call():
+                if step.value.op == "matmul":
+                    return self._product(step, thread)
+                return work_of(step.value, self.sizes, address, thread, threads)
+            case Barrier():
+                return [BARRIER(counter=self.memory.counter, threads=threads)]
+            case Check():
+                finite = [(check_finite(x.dtype.name), address(x)) for x in step.reads]
+                return [check(count=1, values=place, status=STOPPED) for check, place in finite]
+            case Combine(value=x):
+                first, second = (self.memory.part(x, other) for other in (0, 1))
+                places = {"source": first, "between": second - first, "target": address(x)}
+                add_up = combine(x.settings["kind"], x.dtype.name)
+                return [add_up(count=size_of(x.shape, self.sizes), parts=threads, **places)]
 
-    def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> None:
+    def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> tuple[Kernel, list[int]]:
+        """A loop, or a product that runs it: then its table stands among the words."""
         plan, kernel = self.program.kernels[loop].plan, self.program.kernels[loop].kernel
         parts = set(in_parts(loop))
         arrays = [self.memory.address(x, thread) for x in loop.leaves]
@@ -234,12 +246,12 @@ class Binding:
         numbers = [evaluate(x, self.sizes) for x in plan.numbers]
         words = plan.words(self._range(loop, thread), arrays, scratch, numbers)
         if loop.product is None:
-            table.add(kernel, words)
-            return
-        product = self._product_with_loop(loop, loop.product, thread, table)
+            return kernel, words
+        product = len(table.words) + len(words)  # where its table will stand
         table.functions.append((product + PRODUCT_WORDS.place("finish"), kernel))
         table.inside.append((product + PRODUCT_WORDS.place("finish_table"), len(table.words)))
         table.words += words
+        return self._product_with_loop(loop, loop.product, thread)
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
         """Rows of the thread and columns; a flat loop counts elements."""
@@ -253,35 +265,8 @@ class Binding:
         columns = 1 if loop.cut is None else int(np.prod(space[loop.cut :], dtype=np.int64))
         return first * unit, last * unit, columns
 
-    def _barrier(self, step: Barrier, thread: int, table: ThreadTable) -> None:
-        table.add(BARRIER, BARRIER_WORDS(counter=self.memory.counter, threads=self.program.threads))
-
-    def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
-        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.reads]
-        table.add(CHECK, CHECK_WORDS(*numbers, count=len(numbers)))
-
-    def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:
-        x = step.value
-        first = self.memory.part(x, 0)
-        words = COMBINE_WORDS(
-            count=size_of(x.shape, self.sizes),
-            parts=self.program.threads,
-            source=first,
-            between=self.memory.part(x, 1) - first,
-            target=self.memory.address(x, thread),
-        )
-        table.add(combine(x.settings["kind"], x.dtype.name), words)
-
-    def _call(self, step: Call, thread: int, table: ThreadTable) -> None:
-        if step.value.op == "matmul":
-            self._product(step, thread, table)
-            return
-        here = lambda x: self.memory.address(x, thread)
-        for kernel, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
-            table.add(kernel, words)
-
-    def _product_with_loop(self, loop: Loop, call: Call, thread: int, table: ThreadTable) -> int:
-        """Where the table of a product stands that a loop is run with; also where a thread has no rows of it."""
+    def _product_with_loop(self, loop: Loop, call: Call, thread: int) -> tuple[Kernel, list[int]]:
+        """A product that a loop is run with; also where a thread has no rows of it."""
         part = product_share(call, self.sizes, thread, self.program.threads)
         (places,), work = self._places(call, part, thread), self.memory.workspace(thread)
         written = self._read_by_others(loop)
@@ -290,7 +275,7 @@ class Binding:
             offset = part.row * part.product.columns * written.dtype.itemsize
             place = self.memory.address(written, thread) + offset
         words = words_for(part.product, processor(), places, work, part.row, place)
-        return table.add(product_kernel(call.value.dtype.name), words)
+        return product_kernel(call.value.dtype.name), words
 
     def _read_by_others(self, loop: Loop) -> Value | None:
         """An array that a loop with a product writes and that other threads read: in products, all of it."""
@@ -305,13 +290,12 @@ class Binding:
         a, b, c = (self.memory.address(x, thread) for x in (*call.args, call.value))
         return [(a + left, b + right, c + result) for left, right, result in part.starts]
 
-    def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
+    def _product(self, step: Call, thread: int) -> Work:
         part = product_share(step, self.sizes, thread, self.program.threads)
         if part.product.rows <= 0 or part.product.columns == 0:
-            return
-        used, kernel, work = blas.library(), product_kernel(step.value.dtype.name), self.memory.workspace(thread)
-        for places in self._places(step, part, thread):
-            if used is None:
-                table.add(kernel, words_for(part.product, processor(), places, work))
-            else:
-                table.add(GEMM, blas.gemm_words(used, part.product, places))
+            return []
+        used, places = blas.library(), self._places(step, part, thread)
+        if used is not None:
+            return [blas.gemm(used, part.product, place) for place in places]
+        kernel, work = product_kernel(step.value.dtype.name), self.memory.workspace(thread)
+        return [(kernel, words_for(part.product, processor(), place, work)) for place in places]

@@ -63,13 +63,13 @@ def _in_range(target: Any, labels: Any, end: int, thread: int, threads: int) -> 
         size = labels.shape[axis]
         first, last, unit = size * thread // threads, size * (thread + 1) // threads, labels.nbytes // max(size, 1)
     source, to = _place(labels) + first * unit, _place(target) + first * unit
-    words = kernels.COPY_WORDS(bytes=(last - first) * unit, source=source, target=to)
-    return [_range_check(labels, 0, end, kernels.BAD_LABEL), (kernels.COPY, words)]
+    copy = kernels.COPY(bytes=(last - first) * unit, source=source, target=to)
+    return [_range_check(labels, 0, end, kernels.BAD_LABEL), copy]
 
 
 def _range_check(values: Any, begin: int, end: int, status: int) -> tuple[Kernel, list[int]]:
-    words = kernels.RANGE_WORDS(begin=begin, end=end, count=values.size, values=_place(values), status=status)
-    return kernels.check_range(values.dtype.name), words
+    check = kernels.check_range(values.dtype.name)
+    return check(begin=begin, end=end, count=values.size, values=_place(values), status=status)
 
 
 def _parts(spec: tuple[Any, ...], outer: tuple[int, ...]) -> list[tuple[Any, int]]:
@@ -88,8 +88,7 @@ def moves(op: str, settings: Mapping[str, Any], target: Any, source: Any, *other
     if op in ("argmax", "argmin", "cumsum"):
         columns = source.shape[-1]
         sizes = {"rows": int(np.prod(source.shape[:-1], dtype=np.int64)), "columns": columns}
-        words = kernels.ALONG_WORDS(**sizes, source=_place(source), target=_place(target))
-        return [(kernels.along(op, source.dtype.name), words)]
+        return [kernels.along(op, source.dtype.name)(**sizes, source=_place(source), target=_place(target))]
     if op in LOOKING:
         return [_look(op, settings, target, source)]
     if op == "concatenate":
@@ -116,12 +115,11 @@ def moves(op: str, settings: Mapping[str, Any], target: Any, source: Any, *other
 def _look(op: str, settings: Mapping[str, Any], target: Any, source: Any) -> tuple[Kernel, list[int]]:
     dtype, places = source.dtype.name, {"source": _place(source), "target": _place(target)}
     if op == "distribution":
-        words = summaries.DISTRIBUTION_WORDS(count=source.size, **places)
-        return summaries.distribution(dtype, **settings), words
+        return summaries.distribution(dtype, **settings)(count=source.size, **places)
     if op == "likeness":
-        return summaries.likeness(dtype), summaries.LIKENESS_WORDS(columns=len(source), **places)
+        return summaries.likeness(dtype)(columns=len(source), **places)
     rows, columns = source.shape
-    return summaries.column_moments(dtype), summaries.MOMENT_WORDS(rows=rows, columns=columns, **places)
+    return summaries.column_moments(dtype)(rows=rows, columns=columns, **places)
 
 
 def _part(array: Any, spec: tuple[Any, ...]) -> Any:
@@ -140,12 +138,12 @@ def _copy(source: Any, target: Any) -> Work:
         return []
     axes = list(zip(source.shape, _steps(source), _steps(target), strict=True)) or [(1, 1, 1)]
     places = {"source": _place(source), "target": _place(target)}
-    words = kernels.MOVE_WORDS(*axes, indexes=0, count=1, axes=len(axes), step=0, **places)
-    return [(kernels.move(f"int{8 * source.itemsize}", scatter=False), words)]
+    move = kernels.move(f"int{8 * source.itemsize}", scatter=False)
+    return [move(*axes, indexes=0, count=1, axes=len(axes), step=0, **places)]
 
 
 def _zero(target: Any) -> tuple[Kernel, list[int]]:
-    return kernels.ZERO, kernels.ZERO_WORDS(bytes=target.nbytes, target=_place(target))
+    return kernels.ZERO(bytes=target.nbytes, target=_place(target))
 
 
 def _indexed(spec: Any, target: Any, source: Any, arrays: tuple[Any, ...], scatter: bool) -> Work:
@@ -186,5 +184,6 @@ def _indexed(spec: Any, target: Any, source: Any, arrays: tuple[Any, ...], scatt
     axes = axes or [[1, 1, 1]]
     indexed = _place(outer) + start * outer.itemsize
     places = {"source": _place(flat), "target": indexed} if scatter else {"source": indexed, "target": _place(flat)}
-    words = kernels.MOVE_WORDS(*indexes, *axes, indexes=len(indexes), count=count, axes=len(axes), step=along, **places)
-    return [*([_zero(target)] if scatter else []), (kernels.move(outer.dtype.name, scatter), words)]
+    counts = {"indexes": len(indexes), "count": count, "axes": len(axes), "step": along}
+    move = kernels.move(outer.dtype.name, scatter)(*indexes, *axes, **counts, **places)
+    return [_zero(target), move] if scatter else [move]

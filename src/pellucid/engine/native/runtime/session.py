@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import APPEND, COPY_WORDS, FINITE_WORDS, check_finite
+from pellucid.engine.native.code.builtin_kernels import APPEND, NOT_FINITE, check_finite
 from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import base
@@ -32,7 +32,7 @@ from pellucid.graph.graph import Graph
 BLOCK = 256
 """Rows of a block."""
 
-TARGET = COPY_WORDS.place("target")
+TARGET = APPEND.words.place("target")
 
 
 class Block:
@@ -41,13 +41,15 @@ class Block:
     def __init__(self, binding: Binding, X: Any, Y: Any) -> None:
         self.binding, self.X, self.Y = binding, X, Y
         self.address = binding.jobs[0].address
-        self.copying = np.array(COPY_WORDS(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
-        self.looking = np.array(FINITE_WORDS(count=X.size, values=X.ctypes.data), np.int64)
+        self.finite = check_finite(X.dtype.name)
+        self.copying = np.array(APPEND.words(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
+        looking = self.finite.words(count=X.size, values=X.ctypes.data, status=NOT_FINITE)
+        self.looking = np.array(looking, np.int64)
 
     @functools.cached_property
     def entries(self) -> Any:
         """What is called for one of many blocks: a look at X, the program, and Y is put where the next one goes on."""
-        finite, append = cache.addresses([check_finite(self.X.dtype.name), APPEND])
+        finite, append = cache.addresses([self.finite, APPEND])
         look, put = [[finite, self.looking.ctypes.data]], [[append, self.copying.ctypes.data]]
         return np.concatenate([look, self.binding.entries[0], put])
 
