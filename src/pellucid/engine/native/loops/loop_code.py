@@ -17,7 +17,6 @@ from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.places import Array
 from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.tile import FINISH
-from pellucid.engine.native.code.random_numbers import random_start, uniform
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.loops import narrow_loop
 from pellucid.engine.native.loops.loop_plan import NARROW, LoopPlan, Pass, Position, Scratch, is_inline, is_total
@@ -282,11 +281,4 @@ class LoopCode:
         return self.words.numbers[self.plan.numbers.index(x)]
 
     def computed(self, x: Value, numbers: Numbers, at: Position) -> Lanes:
-        operands = [self.operand(a, numbers) for a in x.args]
-        if x.op == "random_start":
-            return random_start(operands[0], operands[1], x.settings["stream"])
-        if x.op == "iota":
-            return at(self.plan.kind(x)).astype(x.dtype)
-        if x.op == "uniform":
-            return uniform(operands[0], at(self.plan.kind(x)), x.dtype.itemsize)
-        return written(x, operands)
+        return written(x, [self.operand(a, numbers) for a in x.args], lambda: at(self.plan.kind(x)))

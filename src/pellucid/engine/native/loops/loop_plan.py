@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.engine.native.code.expressions import ELEMENTWISE, exponent
+from pellucid.engine.native.code.expressions import FORMULAS, exponent, is_costly
 from pellucid.engine.native.code.llvm.code import FLOAT64, Code, Lanes
 from pellucid.engine.native.code.words import Words, as_word
 from pellucid.engine.native.passes.instructions import Loop, along_row, kind, passes
@@ -89,7 +89,7 @@ class LoopPlan:
 
     def _zone(self, x: Value) -> str:
         """On what a value depends: row, column, both."""
-        if x.op in ("iota", "uniform"):
+        if x.op != "reduce" and FORMULAS[x.op].placed:
             return self.kind(x)
         if x.op == "reduce":
             return "row" if along_row(x) else "end"
@@ -262,11 +262,6 @@ class LoopWords:
     arrays: list[Lanes]
     scratch: list[Lanes]
     numbers: list[Lanes]
-
-
-def is_costly(x: Value) -> bool:
-    """Better kept than computed again?"""
-    return x.op == "uniform" or (x.op in ELEMENTWISE and ELEMENTWISE[x.op].costly)
 
 
 def is_inline(x: Value) -> bool:

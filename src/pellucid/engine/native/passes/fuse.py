@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pellucid.engine.native.code.expressions import ELEMENTWISE
+from pellucid.engine.native.code.expressions import is_costly
 from pellucid.engine.native.passes.instructions import (
     Call,
     Instruction,
@@ -99,7 +99,7 @@ def _worth_keeping(loops: Sequence[Loop]) -> list[Value]:
 
 
 def _costly(x: Value) -> bool:
-    return x.op in ("uniform", "reduce") or (x.op in ELEMENTWISE and ELEMENTWISE[x.op].costly)
+    return x.op == "reduce" or is_costly(x)
 
 
 def _reads_much(x: Value, loops: Sequence[Loop]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pellucid.engine.native.passes.lower import is_elementwise
+from pellucid.engine.native.code.expressions import FORMULAS
 from pellucid.engine.native.passes.values import Value, real
 from pellucid.graph.core.dims import Shape
 
@@ -79,7 +79,7 @@ def flipped(x: Value) -> bool:
 
 
 def in_loop(x: Value) -> bool:
-    return is_elementwise(x.op) or x.op in ("reduce", "random_start")
+    return x.op in FORMULAS or x.op == "reduce"
 
 
 def along_row(x: Value) -> bool:

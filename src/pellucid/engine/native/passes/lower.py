@@ -23,9 +23,6 @@ from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal, Node
 from pellucid.graph.record import record
 
-INDEXED = ("iota", "uniform")
-"""Elementwise values that depend on the position of the element."""
-
 
 class CannotCompile(UnsupportedError):
     """An operation that the native engine does not have."""
@@ -46,16 +43,12 @@ class Lowered:
     guards: list[tuple[Value, bool]]  # it holds only for sizes that answer these questions the same way
 
 
-def is_elementwise(op: str) -> bool:
-    return op in ELEMENTWISE or op in INDEXED
-
-
 def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowered:
     """The values of a graph; `sizes` are the open sizes it will first run with.
 
     `checked` says that labels have been looked at before: they are not looked at again in every step.
     """
-    build = Builder(is_elementwise, sizes)
+    build = Builder(sizes)
     build.checked = checked
     inputs: list[Value] = []
     for node in graph.nodes[: graph.inputs]:

@@ -12,11 +12,12 @@ A `Value` is an array that some instruction will make. Kinds of operations:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native.code.expressions import FORMULAS
 from pellucid.graph.core.dims import Dim, Shape, product, resolve
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.spec import broadcast
@@ -58,9 +59,8 @@ LEAVES = ("input", "constant", "number", "size")
 class Builder:
     """Makes values: each only once, and simpler where that is plain to see."""
 
-    def __init__(self, elementwise: Callable[[str], bool], sizes: Mapping[str, int]) -> None:
+    def __init__(self, sizes: Mapping[str, int]) -> None:
         self.values: list[Value] = []
-        self.is_elementwise = elementwise
         self.sizes = sizes
         self.guards: list[tuple[Value, bool]] = []  # answers that depend on the open sizes, such as n > 1
         self.scope = ""
@@ -156,12 +156,10 @@ class Builder:
             while x.op == "broadcast_to" and x.args[0].shape == ():
                 x = x.args[0]
             return x if x.shape == shape else self.new("broadcast_to", (x,), shape, x.dtype)
-        if self.is_elementwise(x.op) and x.args and real(x.shape) == real(shape):
-            if all(a.shape in ((), x.shape) for a in x.args):  # towards the leaves, where a view costs nothing
-                args = [self.view(a, shape) if a.shape else a for a in x.args]
-                return self.new(x.op, args, shape, x.dtype, dict(x.settings), x.weak)
-            if all(real(a.shape) in ((), real(shape)) for a in x.args):
-                return self.new("view", (x,), shape, x.dtype)
+        alike = x.op in FORMULAS and x.args and real(x.shape) == real(shape)
+        if alike and all(a.shape in ((), x.shape) for a in x.args):  # towards the leaves, where a view costs nothing
+            args = [self.view(a, shape) if a.shape else a for a in x.args]
+            return self.new(x.op, args, shape, x.dtype, dict(x.settings), x.weak)
         return self.new("view", (x,), shape, x.dtype)
 
     def _under_views(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, settings: Any) -> Value | None:
@@ -170,7 +168,7 @@ class Builder:
             a.args[0]
             for a in args
             if a.op == "view"
-            and (a.args[0].op == "reduce" or self.is_elementwise(a.args[0].op))
+            and (a.args[0].op == "reduce" or a.args[0].op in FORMULAS)
             and real(a.shape) == real(a.args[0].shape)
         ]
         if not bases or any(a.shape not in ((), shape) for a in args):
