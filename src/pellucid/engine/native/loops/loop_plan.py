@@ -5,12 +5,11 @@ Sizes, addresses and numbers are all in the table, so one kernel serves every wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pellucid.engine.native.code.expressions import FORMULAS, exponent, is_costly
-from pellucid.engine.native.code.llvm.code import FLOAT64, Code, Lanes
 from pellucid.engine.native.code.words import Words, as_word
 from pellucid.engine.native.passes.instructions import Loop, along_row, kind, passes
 from pellucid.engine.native.passes.values import Value
@@ -203,14 +202,6 @@ class LoopPlan:
         floats = [as_word(n if x.dtype.kind in "iub" else float(n)) for x, n in zip(self.numbers, numbers, strict=True)]
         return SIZES(arrays, scratch, floats, first=first, last=last, columns=columns)
 
-    def read(self, code: Code) -> LoopWords:
-        table = SIZES.read(code)
-        lists = (self.arrays, self.scratch, self.numbers)
-        arrays, scratch, numbers = (table.rest.take(len(names)) for names in lists)
-        numbers = [n.viewed(FLOAT64) if x.dtype.kind == "f" else n for x, n in zip(self.numbers, numbers, strict=True)]
-        sizes = table.first, table.last, table.columns
-        return LoopWords(*sizes, arrays, scratch, numbers)
-
     # the name
 
     def description(self) -> str:
@@ -240,28 +231,6 @@ class LoopPlan:
         if x.op == "random_start":
             return f" stream {x.settings['stream']}"
         return f" exponent {exponent(x)}" if x.op == "power" else ""
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where in the loop a stretch of numbers is: its row, column and place in a whole array, each when it is asked."""
-
-    of: Mapping[str, Callable[[], Lanes]]
-
-    def __call__(self, kind: str) -> Lanes:
-        return self.of[kind]()
-
-
-@dataclass
-class LoopWords:
-    """The words of a loop as numbers of compiled code."""
-
-    first: Lanes
-    last: Lanes
-    columns: Lanes
-    arrays: list[Lanes]
-    scratch: list[Lanes]
-    numbers: list[Lanes]
 
 
 def is_inline(x: Value) -> bool:

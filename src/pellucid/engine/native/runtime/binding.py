@@ -238,7 +238,8 @@ class Binding:
 
     def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> tuple[Kernel, list[int]]:
         """A loop, or a product that runs it: then its table stands among the words."""
-        plan, kernel = self.program.kernels[loop].plan, self.program.kernels[loop].kernel
+        kernel = self.program.kernels[loop]
+        plan = kernel.plan
         parts = set(in_parts(loop))
         arrays = [self.memory.address(x, thread) for x in loop.leaves]
         arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]

@@ -271,7 +271,7 @@ def _of(x: Value) -> Any:
 
 
 def _key(loop: Loop, program: Program) -> str:
-    return cache.key_of(program.kernels[loop].kernel)[:12]
+    return cache.key_of(program.kernels[loop])[:12]
 
 
 def _count(n: int) -> str:
