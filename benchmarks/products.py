@@ -20,7 +20,7 @@ from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel
 from pellucid.engine.native.code.products.product_plan import Product, room_for, words_for
 from pellucid.engine.native.runtime import blas, cache
-from pellucid.engine.native.runtime.binding import share
+from pellucid.engine.native.runtime.work import share
 
 
 class Share:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.moves import Work, work_of
 from pellucid.engine.native.runtime.program import Program
+from pellucid.engine.native.runtime.work import share
 from pellucid.graph.core.dims import product, resolve
 
 PRIVATE = 64
@@ -33,8 +34,12 @@ PRIVATE = 64
 class Memory:
     """Where every kept array of a program lies, for sizes up to a largest one, and the counter of its barriers."""
 
-    def __init__(self, program: Program, largest: Mapping[str, int], outside: set[int]) -> None:
-        self.program, threads = program, range(program.threads)
+    def __init__(
+        self, program: Program, largest: Mapping[str, int], outside: Mapping[int, int], own: Collection[int] = ()
+    ) -> None:
+        """`outside` has the addresses of arrays from outside; of those in `own` each thread has its own, PRIVATE bytes
+        apart."""
+        self.program, self.outside, self.own, threads = program, outside, own, range(program.threads)
         loops = [step for step in program.steps if isinstance(step, Loop)]
         made = {x.number: x for step in program.steps for x in step.writes}
         bytes_of = {number: size_of(x.shape, largest) * x.dtype.itemsize for number, x in made.items()}
@@ -66,8 +71,6 @@ class Memory:
         self.start = int(self.arena.ctypes.data)
         constants = [x for x in program.lowered.values if x.op == "constant"]
         self.constants = {x.number: as_read(x.settings["array"], x.dtype) for x in constants}
-        self.outside: dict[int, int] = {}  # addresses of arrays from outside
-        self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
 
     def _more(self, size: int) -> int:
         """Where so many bytes lie behind all others."""
@@ -121,7 +124,7 @@ def products_of(step: Step) -> list[Call]:
 
 def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
     out, (left, right), item = step.value, step.value.args, step.value.dtype.itemsize
-    *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
+    *lead, rows, columns = resolve(out.shape, sizes)
     depth, shift = int(resolve(left.shape[-1], sizes)), out.settings.get("shift")
     (row, end), (column, last), (low, high) = (0, rows), (0, columns), (0, depth)
     many = range(int(np.prod(lead, dtype=np.int64)))
@@ -160,11 +163,6 @@ def _room(program: Program, sizes: Mapping[str, int]) -> Room:
     return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
 
 
-def share(count: int, threads: int, thread: int) -> tuple[int, int]:
-    """The part of `count` rows that a thread works on."""
-    return count * thread // threads, count * (thread + 1) // threads
-
-
 class ThreadTable:
     """Words for one thread, and the entries (kernel, its first word) of the program."""
 
@@ -197,13 +195,13 @@ class ThreadTable:
 class Binding:
     """The tables of a program for one assignment of sizes."""
 
-    def __init__(self, program: Program, memory: Memory, sizes: Mapping[str, int]) -> None:
-        self.program, self.memory, self.sizes = program, memory, sizes
+    def __init__(self, memory: Memory, sizes: Mapping[str, int]) -> None:
+        self.program, self.memory, self.sizes = memory.program, memory, sizes
         self.tables = []
         self.entries = []
-        tables = [ThreadTable() for _ in range(program.threads)]
+        tables = [ThreadTable() for _ in range(self.program.threads)]
         for thread, table in enumerate(tables):
-            for step in program.steps:
+            for step in self.program.steps:
                 for kernel, words in self._work(step, thread, table):
                     table.add(kernel, words)
         used = dict.fromkeys(kernel for table in tables for kernel in table.kernels)
@@ -256,7 +254,7 @@ class Binding:
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
         """Rows of the thread and columns; a flat loop counts elements."""
-        space = [int(resolve(s, self.sizes)) for s in loop.space]
+        space = resolve(loop.space, self.sizes)
         axis = next((i for i, s in enumerate(loop.space) if s != 1), None)
         if axis is None:
             return 0, 1, 1

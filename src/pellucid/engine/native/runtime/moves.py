@@ -14,6 +14,7 @@ from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value
+from pellucid.engine.native.runtime.work import share
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.primitives.indexing import SLOT
 
@@ -28,7 +29,7 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
     """What one thread does. A bad index is found by all of them, so that none waits for the others at a barrier."""
 
     def array(a: Value) -> Any:
-        return _array(address(base(a)), tuple(int(resolve(s, sizes)) for s in a.shape), a.dtype)
+        return _array(address(base(a)), resolve(a.shape, sizes), a.dtype)
 
     settings = {name: resolve(setting, sizes) for name, setting in x.settings.items()}
     target, sources = array(x), [array(a) for a in x.args]
@@ -58,12 +59,9 @@ def _place(array: Any) -> int:
 def _in_range(target: Any, labels: Any, end: int, thread: int, threads: int) -> Work:
     """Labels as they are, once all of them are known to be right; each thread copies those of its own rows."""
     axis = next((i for i, size in enumerate(labels.shape) if size != 1), None)
-    first, last, unit = 0, 1, labels.nbytes
-    if axis is not None:
-        size = labels.shape[axis]
-        first, last, unit = size * thread // threads, size * (thread + 1) // threads, labels.nbytes // max(size, 1)
-    source, to = _place(labels) + first * unit, _place(target) + first * unit
-    copy = kernels.COPY(bytes=(last - first) * unit, source=source, target=to)
+    own = () if axis is None else (slice(None),) * axis + (slice(*share(labels.shape[axis], threads, thread)),)
+    source, place = _part(labels, own), _part(target, own)
+    copy = kernels.COPY(bytes=source.nbytes, source=_place(source), target=_place(place))
     return [_range_check(labels, 0, end, kernels.BAD_LABEL), copy]
 
 

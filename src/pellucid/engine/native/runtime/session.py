@@ -22,10 +22,10 @@ from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.announcement import silent
 from pellucid.engine.native.runtime.arrays import aligned, as_read, is_read_in_place
-from pellucid.engine.native.runtime.binding import Binding, Memory, share
+from pellucid.engine.native.runtime.binding import Binding, Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import check_status, execute, runner
-from pellucid.engine.native.runtime.work import threads_for
+from pellucid.engine.native.runtime.work import share, threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
@@ -62,10 +62,10 @@ class Lane:
         if output.known or base(output).op in ("input", "constant"):
             raise CannotCompile("a result that is one of the arguments")
         most, places = {"n": BLOCK}, (*inputs, base(output))
-        self.X, self.Y = (aligned(tuple(int(resolve(s, most)) for s in v.shape), v.dtype) for v in (inputs[-1], output))
-        self.program, self.memory = program, Memory(program, most, {x.number for x in places})
+        self.X, self.Y = (aligned(resolve(v.shape, most), v.dtype) for v in (inputs[-1], output))
         addresses = (*fixed, self.X.ctypes.data, self.Y.ctypes.data)
-        self.memory.outside = {x.number: a for x, a in zip(places, addresses, strict=True)}
+        outside = {x.number: address for x, address in zip(places, addresses, strict=True)}
+        self.program, self.memory = program, Memory(program, most, outside)
         self.blocks: dict[int, Block] = {}
 
     def block(self, rows: int) -> Block:
@@ -74,8 +74,7 @@ class Lane:
             others = [number for number in self.blocks if number != BLOCK]
             if len(others) > 8:
                 self.blocks.pop(others[0])
-            binding = Binding(self.program, self.memory, {"n": rows})
-            self.blocks[rows] = Block(binding, self.X[:rows], self.Y[:rows])
+            self.blocks[rows] = Block(Binding(self.memory, {"n": rows}), self.X[:rows], self.Y[:rows])
         return self.blocks[rows]
 
 

@@ -11,11 +11,10 @@ from pellucid.engine.native.code.expressions import ELEMENTWISE
 from pellucid.engine.native.passes.instructions import Call, Loop, base, flipped
 from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step
 from pellucid.engine.native.passes.values import Value, size_of
-from pellucid.engine.native.runtime import cache
 from pellucid.engine.native.runtime.program import Program
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.spec import Spec
-from pellucid.graph.show.names import CONSTANTS, VARIABLES, distinct, free_letter
+from pellucid.graph.show.names import CONSTANTS, VARIABLES, distinct, free_letter, open_sizes
 from pellucid.graph.show.program import type_text
 from pellucid.markup import table
 
@@ -237,13 +236,12 @@ class Explanation:
 def explanation(program: Program, sizes: Mapping[str, int]) -> Explanation:
     from pellucid.engine.native.runtime.binding import Memory
 
-    missing = {m for x in program.lowered.inputs for s in x.shape if not isinstance(s, int) for (m, _) in s.terms}
-    lacking = sorted({n for names in missing for n in names} - set(sizes))
+    lacking = sorted(set(open_sizes(program.graph)) - set(sizes))
     if lacking:
         raise TypeError(f"explain needs the open sizes: explain({', '.join(f'{n}=...' for n in lacking)})")
     names = Names(program)
     rows = [_row(i, step, names, program, sizes) for i, step in enumerate(program.steps, 1)]
-    outside = {x.number for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
+    outside = {x.number: 0 for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
     return Explanation(program.graph.name, dict(sizes), rows, Memory(program, sizes, outside).size)
 
 
@@ -271,7 +269,7 @@ def _of(x: Value) -> Any:
 
 
 def _key(loop: Loop, program: Program) -> str:
-    return cache.key_of(program.kernels[loop])[:12]
+    return program.kernels[loop].name[:12]
 
 
 def _count(n: int) -> str:
