@@ -256,30 +256,27 @@ def is_costly(x: Value) -> bool:
 
 def written(x: Value, operands: Sequence[Lanes], place: Callable[[], Lanes]) -> Lanes:
     """A value, computed from its operands, and where it asks for it from its place."""
-    entry = FORMULAS[x.op]
-    dtype = operand_dtype(x)
-    formula = entry.formula
+    entry, kinds = FORMULAS[x.op], _operand_dtypes(x, operands)
+    dtype, formula = next(iter(kinds), x.dtype), entry.formula
     if dtype.kind == "b" and entry.operands == "result" and entry.logic is not None:
         formula = entry.logic
     elif dtype.kind in "iu" and entry.whole is not None:
         formula = entry.whole
-    kinds = [BOOL, x.dtype, x.dtype] if entry.operands == "choice" else [dtype] * len(operands)
-    if entry.operands == "own":
-        kinds = [operand.dtype for operand in operands]
     given = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
     if entry.placed:
         given.append(place())
     return formula(*([x] if entry.asks else []), *given).astype(x.dtype)
 
 
-def operand_dtype(x: Value) -> np.dtype[Any]:
-    """In which dtype an operation computes."""
-    entry = FORMULAS[x.op]
-    if entry.operands == "common":
-        strong = [a.dtype if not a.weak else a.dtype.type(0).item() for a in x.args]
-        common = np.result_type(*strong)
-        assert isinstance(common, np.dtype)
-        return common
-    if entry.operands == "own":
-        return x.args[0].dtype
-    return BOOL if entry.operands == "bool" else x.dtype
+def _operand_dtypes(x: Value, operands: Sequence[Lanes]) -> list[np.dtype[Any]]:
+    """In which dtypes an operation takes its operands."""
+    match FORMULAS[x.op].operands:
+        case "own":
+            return [operand.dtype for operand in operands]
+        case "choice":
+            return [BOOL, x.dtype, x.dtype]
+        case "common":
+            dtype = np.result_type(*(a.dtype.type(0).item() if a.weak else a.dtype for a in x.args))
+        case how:
+            dtype = BOOL if how == "bool" else x.dtype
+    return [dtype] * len(operands)

@@ -44,11 +44,6 @@ class Accumulator:
         self.single = code.variable(dtype, self.start)
         self.wide = code.variable(dtype, self.start, lanes) if lanes > 1 else None
 
-    def clear(self) -> None:
-        self.single.set(self.start)
-        if self.wide is not None:
-            self.wide.set(self.start)
-
     def add(self, value: Lanes, lanes: int = 1, mask: Lanes | None = None) -> None:
         if lanes == 1 or self.wide is None:
             self.single.set(combined(self.kind, self.single.get(), value))

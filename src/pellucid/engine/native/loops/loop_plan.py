@@ -123,27 +123,38 @@ class LoopPlan:
     # passes
 
     def _passes(self) -> list[Pass]:
+        numbers = range(1 if self.flat else max(self.phase.values(), default=0) + 1)
+        made = [self._made_in(number) for number in numbers]
+        targets = [[*roots, *(x.args[0] for x in sums)] for sums, roots in made]
         found: list[Pass] = []
         kept: set[int] = set()
-        for number in range(1 if self.flat else max(self.phase.values(), default=0) + 1):
-            sums = [
-                x
-                for x in self.loop.body
-                if x.op == "reduce" and self.phase[x.number] == number + 1 and self.kind(x.args[0]) == "whole"
-            ]
-            roots = [
-                x
-                for x in self.loop.roots
-                if self.kind(x) == "whole" and self.phase[x.number] == number and self.zone[x.number] != "end"
-            ]
-            roots = roots if self.loop.space else []
-            needed = self._closure([*roots, *(x.args[0] for x in sums)], number, kept)
+        for number, (sums, roots) in enumerate(made):
+            needed = self._closure(targets[number], number, kept)
             values = [x for x in [*self.loop.leaves, *self.loop.body] if x.number in needed]
             earlier = [x for x in values if x.number in kept and self.phase[x.number] < number]
-            later = [x for x in values if x not in earlier and self._is_wanted_later(x, number)]
+            again = set().union(*(self._closure(targets[later], later, set()) for later in numbers[number + 1 :]))
+            later = [x for x in values if x not in earlier and x.number in again and self._is_first_made(x, number)]
             kept |= {x.number for x in later}
             found.append(Pass(number, sums, roots, values, earlier, later))
         return found
+
+    def _made_in(self, number: int) -> tuple[list[Value], list[Value]]:
+        """The sums and the roots of a pass."""
+        sums = [
+            x
+            for x in self.loop.body
+            if x.op == "reduce" and self.phase[x.number] == number + 1 and self.kind(x.args[0]) == "whole"
+        ]
+        roots = [
+            x
+            for x in self.loop.roots
+            if self.kind(x) == "whole" and self.phase[x.number] == number and self.zone[x.number] != "end"
+        ]
+        return sums, roots if self.loop.space else []
+
+    def _is_first_made(self, x: Value, number: int) -> bool:
+        """A costly value of whole rows that this pass is the first to make?"""
+        return is_costly(x) and self.zone[x.number] == "whole" and self.phase[x.number] == number
 
     def _closure(self, targets: Sequence[Value], number: int, kept: set[int]) -> set[int]:
         """What must be computed for these, down to arrays, numbers of the row and what lies in working space."""
@@ -157,24 +168,6 @@ class LoopPlan:
             if x.number in self.inside and not (self.phase[x.number] < number and x.number in kept):
                 stack.extend(a for a in x.args if not a.known)
         return needed
-
-    def _is_wanted_later(self, x: Value, number: int) -> bool:
-        """A costly value that a later pass needs again."""
-        if self.zone[x.number] != "whole" or self.phase[x.number] != number:
-            return False
-        if not is_costly(x):
-            return False
-        seen, stack = set(), [x.number]
-        while stack:  # through cheap values, which are computed again
-            current = stack.pop()
-            for u in self.loop.body:
-                if any(a.number == current for a in u.args) and u.number not in seen:
-                    if self.phase[u.number] - (u.op == "reduce") > number:
-                        return True
-                    seen.add(u.number)
-                    if u.op != "reduce":
-                        stack.append(u.number)
-        return False
 
     def _scratch(self) -> Iterator[Scratch]:
         if self.loop.product is not None:

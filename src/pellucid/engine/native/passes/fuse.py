@@ -24,7 +24,7 @@ from pellucid.engine.native.passes.instructions import (
     single,
 )
 from pellucid.engine.native.passes.lower import Lowered
-from pellucid.engine.native.passes.values import Value, parents_first, pattern
+from pellucid.engine.native.passes.values import LEAVES, Value, parents_first, pattern
 from pellucid.graph.core.dims import Shape
 from pellucid.graph.core.spec import broadcast
 
@@ -278,7 +278,7 @@ def _ordered(lowered: Lowered, loops: list[Loop], kept: set[int]) -> list[Instru
         x = base(x)
         if x.number in made:
             return made[x.number]
-        if x.op in ("input", "constant", "number", "size"):
+        if x.op in LEAVES:
             return None
         made[x.number] = Call(x, operands(x))
         return made[x.number]

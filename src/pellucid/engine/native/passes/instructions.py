@@ -15,7 +15,6 @@ class Call:
 
     value: Value
     args: list[Value]
-    level: int = 0
 
     @property
     def reads(self) -> list[Value]:

@@ -55,6 +55,9 @@ class Value:
 
 LEAVES = ("input", "constant", "number", "size")
 
+NEUTRAL = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}
+"""What changes nothing on the right side of an operation."""
+
 
 class Builder:
     """Makes values: each only once, and simpler where that is plain to see."""
@@ -102,7 +105,6 @@ class Builder:
         dtype: Any,
         shape: Shape | None = None,
         weak: bool = False,
-        **settings: Any,
     ) -> Value:
         if shape is None:
             shape = broadcast([a.shape for a in args], op)
@@ -113,15 +115,14 @@ class Builder:
             return simpler
         if args and all(a.known for a in args) and not shape and op in REGISTRY:
             return self._known(op, args, np.dtype(dtype), weak)
-        sunk = self._under_views(op, args, shape, dtype, settings)
-        return sunk if sunk is not None else self._plain(op, args, shape, dtype, settings, weak)
+        return self._under_views(op, args, shape, dtype) or self._plain(op, args, shape, dtype, weak)
 
-    def _plain(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, settings: Any, weak: bool) -> Value:
+    def _plain(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, weak: bool = False) -> Value:
         if pattern(shape, [a.shape for a in args]) is None:  # no two-dimensional loop reads them all: copy some
             args = [
                 self.new("spread", (a,), shape, a.dtype) if real(a.shape) not in ((), real(shape)) else a for a in args
             ]
-        return self.new(op, args, shape, dtype, settings, weak)
+        return self.new(op, args, shape, dtype, weak=weak)
 
     def reduce(self, kind: str, x: Value, axes: Sequence[int], dtype: Any) -> Value:
         """Over `axes`, which stay with size 1."""
@@ -162,7 +163,7 @@ class Builder:
             return self.new(x.op, args, shape, x.dtype, dict(x.settings), x.weak)
         return self.new("view", (x,), shape, x.dtype)
 
-    def _under_views(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, settings: Any) -> Value | None:
+    def _under_views(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any) -> Value | None:
         """f(view(x)) = view(f(x)), where only axes of size 1 differ: so a row's sum stays beside its row."""
         bases = [
             a.args[0]
@@ -175,7 +176,7 @@ class Builder:
             return None
         inner = bases[0].shape
         moved = [self.view(a, inner) if a.shape else a for a in args]
-        return self.new("view", (self._plain(op, moved, inner, dtype, settings, False),), shape, dtype)
+        return self.new("view", (self._plain(op, moved, inner, dtype),), shape, dtype)
 
     def _known(self, op: str, args: Sequence[Value], dtype: np.dtype[Any], weak: bool) -> Value:
         if all(a.op == "number" for a in args):
@@ -201,14 +202,10 @@ class Builder:
             kept = args[1] if _is_zero_array(args[0]) else args[0]
             if kept.dtype == dtype and kept.shape == shape:
                 return kept
-        if op == "multiply":
-            return same(args[0]) if _is(args[1], 1) else same(args[1]) if _is(args[0], 1) else None
-        if op == "add":
-            return same(args[0]) if _is(args[1], 0) else same(args[1]) if _is(args[0], 0) else None
-        if op == "subtract" and _is(args[1], 0):
+        if op in NEUTRAL and _is(args[1], NEUTRAL[op]):
             return same(args[0])
-        if op == "divide" and _is(args[1], 1):
-            return same(args[0])
+        if op in ("add", "multiply"):
+            return same(args[1]) if _is(args[0], NEUTRAL[op]) else None
         if op == "divide" and dtype.kind == "f" and shape and not args[0].known and args[1].shape != shape:
             one = self.literal(1.0)  # one division for all that share the divisor
             return self.elementwise("multiply", (args[0], self.elementwise("divide", (one, args[1]), dtype)), dtype)

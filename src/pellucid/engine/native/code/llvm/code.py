@@ -75,7 +75,6 @@ class Code:
         self._stack: list[str] = []
         self._lines: list[str] = []
         self._names = 0
-        self._scopes: list[str] = []
         self._arrays: list[Array] = []
 
     # lines
