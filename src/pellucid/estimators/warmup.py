@@ -20,10 +20,10 @@ from sklearn.base import BaseEstimator
 from pellucid import estimators
 from pellucid.data.types import Array, ArrayLike
 from pellucid.engine.native.runtime import cache
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.column_list import columns_of, example_arrays, rows_of
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.trials import PILOTS
+from pellucid.processors import default_threads
 from pellucid.train import Callback, Model, Run
 from pellucid.train.callbacks.callback import CallbackError
 

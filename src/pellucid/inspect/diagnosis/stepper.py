@@ -15,12 +15,12 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal
+from pellucid.processors import default_threads
 from pellucid.train import Model
 from pellucid.train.loop.step import Snapshot, Trainer, float64s
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from pellucid import nn, optim
 from pellucid.engine.compile import ENGINES
-from pellucid.engine.native.runtime.processors import usable
 from pellucid.errors import PellucidError
 from pellucid.graph.core.spec import Spec
+from pellucid.processors import usable
 from pellucid.train.files.container import (
     COUNT,
     COUNTS,

@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.data.streams import Stream
-from pellucid.engine.native.runtime.processors import default_threads
+from pellucid.processors import default_threads
 from pellucid.train.loop.divergence import locate
 from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured
 

@@ -25,9 +25,9 @@ from pellucid.engine.native.code.llvm.processor import Processor, processor
 from pellucid.engine.native.passes.lower import CannotCompile, EngineUnavailable
 from pellucid.engine.native.runtime.announcement import compiling
 from pellucid.engine.native.runtime.announcement import silent as silent
-from pellucid.engine.native.runtime.interrupts import uninterrupted
 from pellucid.engine.native.runtime.private_folder import PrivateFolder, UntrustedError
 from pellucid.errors import KernelFolderWarning
+from pellucid.interrupts import uninterrupted
 from pellucid.locks import forkable
 
 compilations = 0

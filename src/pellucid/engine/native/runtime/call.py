@@ -14,13 +14,13 @@ from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.passes.values import LEAVES, Value, evaluate
 from pellucid.engine.native.runtime.arrays import as_read
 from pellucid.engine.native.runtime.binding import Binding, Memory
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import execute
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.tree import unflatten
 from pellucid.graph.graph import Graph
+from pellucid.processors import default_threads
 
 FIRST, STEP = 1 << 56, 1 << 40
 """While tables are made, array k from outside stands at FIRST + k * STEP, where there is no memory; its real address

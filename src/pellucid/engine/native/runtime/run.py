@@ -12,8 +12,8 @@ from typing import Any
 from pellucid.engine.native.code import builtin_kernels
 from pellucid.engine.native.code.run_loop import RUN, Job
 from pellucid.engine.native.runtime import blas, cache
-from pellucid.engine.native.runtime.interrupts import uninterrupted
 from pellucid.errors import IndexRangeError, ShapeError
+from pellucid.interrupts import uninterrupted
 
 
 @functools.cache
