@@ -147,41 +147,25 @@ def _zero(target: Any) -> tuple[Kernel, list[int]]:
 def _indexed(spec: Any, target: Any, source: Any, arrays: tuple[Any, ...], scatter: bool) -> Work:
     """getitem and scatter_add with index arrays, of one common shape; slices and numbers beside them."""
     outer, flat = (target, source) if scatter else (source, target)  # the array that is indexed, and the other side
-    parts = _parts(spec, outer.shape)
-    advanced = [i for i, (p, _) in enumerate(parts) if p is SLOT or isinstance(p, int)]
+    parts = [p for p, _ in _parts(spec, outer.shape)]
+    advanced = [i for i, p in enumerate(parts) if p is SLOT or isinstance(p, int)]
     together = advanced[-1] - advanced[0] + 1 == len(advanced)
-    steps, numbers = iter(zip(_steps(outer), range(outer.ndim), strict=True)), iter(arrays)
-    start, axes, indexes = 0, [], []
-    position: list[list[int] | None] = (
-        [] if together else [None]
-    )  # axes of the other side in order; None: of the indexes
-    for i, (p, size) in enumerate(parts):
-        if together and i == advanced[0]:
-            position.append(None)
-        if p is None:
-            continue
-        step, axis = next(steps)
+    first, count = advanced[0] if together else 0, arrays[0].ndim  # the axes of the indexes on the other side
+    steps, numbers = _steps(flat), iter(arrays)
+    others = iter(steps[:first] + steps[first + count :])
+    view = outer[tuple(slice(None) if p is SLOT else p for p in parts)]
+    indexes, axes = [], []
+    for p, size, step in zip((p for p in parts if not isinstance(p, int)), view.shape, _steps(view), strict=True):
         if p is SLOT:
             indexes.append((_place(next(numbers)), size, step))
-        elif isinstance(p, int):
-            if not -size <= p < size:
-                raise IndexError(f"index {p} is out of range for axis {axis} of size {size}")
-            start += (p % size) * step
-        else:
-            first, stop, by = p.indices(size)
-            start += first * step
-            axes.append([len(range(first, stop, by)), step * by, 0])
-            position.append(axes[-1])
-    count, along, stride = arrays[0].size, 0, 1
-    for which in reversed(position):
-        if which is None:
-            along, stride = stride, stride * count
-        else:
-            which[2] = stride
-            stride *= which[0]
-    axes = axes or [[1, 1, 1]]
-    indexed = _place(outer) + start * outer.itemsize
-    places = {"source": _place(flat), "target": indexed} if scatter else {"source": indexed, "target": _place(flat)}
-    counts = {"indexes": len(indexes), "count": count, "axes": len(axes), "step": along}
+            continue
+        other = next(others)
+        if p is not None:
+            axes.append((size, step, other))
+    axes = axes or [(1, 1, 1)]
+    ends = (flat, view) if scatter else (view, flat)
+    places = dict(zip(("source", "target"), map(_place, ends), strict=True))
+    along = steps[first + count - 1] if count else 0
+    counts = {"indexes": len(indexes), "count": arrays[0].size, "axes": len(axes), "step": along}
     move = kernels.move(outer.dtype.name, scatter)(*indexes, *axes, **counts, **places)
     return [_zero(target), move] if scatter else [move]
