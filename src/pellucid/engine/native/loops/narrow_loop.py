@@ -119,10 +119,13 @@ class Block:
                     slab.store((j + c) * BLOCK + i, line)
 
     def _over_rows(self, body: Callable[[Lanes, int, Lanes | None], None]) -> None:
-        if self.loop.masked:
-            self.code.masked_span(self.rows, self.loop.lanes, body)
-        else:
-            self.code.span(0, self.rows, self.loop.lanes, body, masked=False)
+        """All rows; under a mask all of them are, which is half the code: they are few."""
+        code, lanes = self.code, self.loop.lanes
+        if not self.loop.masked:
+            code.span(0, self.rows, lanes, body, masked=False)
+            return
+        with code.loop(0, self.rows, lanes) as i:
+            body(i, lanes, code.mask(self.rows - i, lanes))
 
     def _begin(self, x: Value) -> None:
         """The reduction of a row has seen nothing yet."""

@@ -52,27 +52,17 @@ def fuse(lowered: Lowered) -> list[Instruction]:
 
 def _first_kept(lowered: Lowered) -> set[int]:
     """Outputs, what matrix products and moves read, and reductions that end a loop."""
-    kept: set[int] = set()
-    needed: list[Value] = [base(x) for x in lowered.outputs]
-    kept.update(x.number for x in needed if in_loop(x))
-    seen: set[int] = set()
-    while needed:
-        x = needed.pop()
-        if x.number in seen:
+    wanted = [base(x) for x in lowered.outputs]
+    for x in parents_first(lowered.outputs):
+        if x.op == "view":
             continue
-        seen.add(x.number)
-        if in_loop(x):
-            if (x.op == "reduce" and not along_row(x)) or "kept" in x.settings:
-                kept.add(x.number)
-            for a in x.args:
-                if a.op == "view":
-                    kept.update([base(a).number] if in_loop(base(a)) else [])
-                needed.append(base(a))
-        else:
-            for a in operands(x):
-                kept.update([a.number] if in_loop(a) else [])
-                needed.append(a)
-    return kept
+        if not in_loop(x):
+            wanted += operands(x)
+            continue
+        wanted += [base(a) for a in x.args if a.op == "view"]
+        if (x.op == "reduce" and not along_row(x)) or "kept" in x.settings:
+            wanted.append(x)
+    return {x.number for x in wanted if in_loop(x)}
 
 
 def _worth_keeping(loops: Sequence[Loop]) -> list[Value]:
@@ -272,7 +262,6 @@ def _ordered(lowered: Lowered, loops: list[Loop], kept: set[int]) -> list[Instru
     made: dict[int, Instruction] = {root.number: loop for loop in loops for root in loop.roots}
     out: list[Instruction] = []
     done: set[int] = set()
-    stack: list[tuple[Instruction, bool]] = []
 
     def instruction(x: Value) -> Instruction | None:
         x = base(x)
@@ -283,21 +272,17 @@ def _ordered(lowered: Lowered, loops: list[Loop], kept: set[int]) -> list[Instru
         made[x.number] = Call(x, operands(x))
         return made[x.number]
 
-    for output in [*lowered.outputs, *(x for x in lowered.values if x.number in kept)]:
-        first = instruction(output)
-        if first is not None:
-            stack.append((first, False))
-        while stack:
-            now, ready = stack.pop()
-            if id(now) in done:
-                continue
-            if ready:
-                done.add(id(now))
-                out.append(now)
-                continue
-            stack.append((now, True))
-            for x in now.reads:
-                before = instruction(x)
-                if before is not None and before is not now and id(before) not in done:
-                    stack.append((before, False))
+    def to_do(values: Iterable[Value]) -> list[tuple[Instruction, bool]]:
+        return [(i, False) for i in map(instruction, values) if i is not None and id(i) not in done]
+
+    stack = to_do(reversed([*lowered.outputs, *(x for x in lowered.values if x.number in kept)]))
+    while stack:
+        now, ready = stack.pop()
+        if id(now) in done:
+            continue
+        if ready:
+            done.add(id(now))
+            out.append(now)
+            continue
+        stack += [(now, True), *(before for before in to_do(now.reads) if before[0] is not now)]
     return out

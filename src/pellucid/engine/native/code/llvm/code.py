@@ -210,11 +210,6 @@ class Code:
         self._go(end)
         self._begin(end)
 
-    def masked_span(self, last: Lanes, lanes: int, body: Callable[..., None]) -> None:
-        """body(index, lanes, mask) over 0 ... last - 1, each vector with a mask: half the code, for short stretches."""
-        with self.loop(0, last, lanes) as i:
-            body(i, lanes, self.mask(last - i, lanes))
-
     def span(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
         """body(index, lanes, mask) over first ... last - 1: whole vectors, then the rest of them."""
         whole = self.vectors(first, last, lanes, body)
