@@ -141,17 +141,17 @@ def move(dtype: str, scatter: bool) -> Builtin:
         axes_at, last = TRIPLE * w.indexes, w.axes - 1
         total = code.variable(INT64, 1)
         with code.loop(0, last) as axis:
-            total.set(total.get() * w.rest[axes_at + TRIPLE * axis])
+            total.set(total.get() * w.rest.load(axes_at + TRIPLE * axis))
         lines = total.get()
-        inner, inside, outside = (w.rest[axes_at + TRIPLE * last + part] for part in range(TRIPLE))
+        inner, inside, outside = (w.rest.load(axes_at + TRIPLE * last + part) for part in range(TRIPLE))
         with code.loop(0, w.count) as g, code.loop(0, lines) as line:
             rest, there, here = (code.variable(INT64, start) for start in (line, 0, g * w.step))
             with code.loop(0, w.indexes) as i:
-                address, size, step = (w.rest[TRIPLE * i + part] for part in range(TRIPLE))
+                address, size, step = (w.rest.load(TRIPLE * i + part) for part in range(TRIPLE))
                 index = code.array(address, INT64).load(g)
                 there.set(there.get() + select(index < 0, index + size, index) * step)
             with code.loop(0, last) as back:
-                size, *steps = (w.rest[axes_at + TRIPLE * (last - 1 - back) + part] for part in range(TRIPLE))
+                size, *steps = (w.rest.load(axes_at + TRIPLE * (last - 1 - back) + part) for part in range(TRIPLE))
                 place = rest.get().rest(size)
                 for side, step in zip((there, here), steps, strict=True):
                     side.set(side.get() + place * step)

@@ -7,6 +7,7 @@ number. Reductions have a part for each lane, which are added up in a fixed orde
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -86,7 +87,8 @@ class LoopCode:
     def __init__(self, plan: LoopPlan, code: Code) -> None:
         self.plan, self.loop, self.code = plan, plan.loop, code
         self.words, processor = SIZES.read(code), code.processor
-        arrays, scratch, numbers = (self.words.rest.take(len(x)) for x in (plan.arrays, plan.scratch, plan.numbers))
+        rest = map(self.words.rest.load, itertools.count())
+        arrays, scratch, numbers = ([next(rest) for _ in x] for x in (plan.arrays, plan.scratch, plan.numbers))
         self.numbers = {
             x: number.viewed(FLOAT64) if x.dtype.kind == "f" else number
             for x, number in zip(plan.numbers, numbers, strict=True)
