@@ -6,7 +6,6 @@ in their places, the entries (function, table) of the program called one after t
 
 from __future__ import annotations
 
-import ctypes
 import os
 
 from pellucid.engine.native.code.builtin_kernels import builtin
@@ -28,16 +27,6 @@ JOB_WORDS = (
 ENTRY_WORDS = Words("function table")
 GATHER_WORDS = Words("source target size")
 """An array, the place of its batch, bytes of a row."""
-
-
-class Job(ctypes.Structure):
-    """The words of a job, by name."""
-
-    _fields_ = [(name, ctypes.c_int64) for name in JOB_WORDS.split()]
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self)
 
 
 def _run(code: Code, w: Reader) -> Lanes:
@@ -104,6 +93,8 @@ def _collect(code: Code, w: Reader, k: Lanes) -> None:
 
 
 RUN = builtin("run", JOB_WORDS, _run)
+Job = RUN.words.table
+"""What a thread is told, in memory."""
 
 PATIENCE = 100_000
 """Looks at the counter, some 100 microseconds: longer than threads with a processor each wait."""

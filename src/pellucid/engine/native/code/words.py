@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,20 @@ from pellucid.engine.native.code.llvm.code import INT64, Code, Lanes
 BYTES = 8
 
 
+class Table(ctypes.Structure):
+    """A table in memory. Its words are read and set by their names; those that are not given are 0."""
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self)
+
+
 class Words:
     """Named words at the beginning of a table; behind them may stand lists, whose lengths the kernel knows."""
 
     def __init__(self, names: str) -> None:
         self.names = names.split()
+        self.table = type("Table", (Table,), {"_fields_": [(name, ctypes.c_int64) for name in self.names]})
 
     def __call__(self, *lists: Iterable[int], **values: int) -> list[int]:
         """The words of a table: every name has a value."""

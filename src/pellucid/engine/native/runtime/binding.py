@@ -210,8 +210,8 @@ class Binding:
             words, entries = table.finish(place)
             self.tables.append(words)
             self.entries.append(entries)
-        plain = [{"entries": entries.ctypes.data, "entry_count": len(entries)} for entries in self.entries]
-        self.jobs = [Job(last=1, short=-1, per_epoch=1, **words) for words in plain]  # one run, without batches
+        one_run = functools.partial(Job, last=1, short=-1, per_epoch=1)  # without batches
+        self.jobs = [one_run(entries=entries.ctypes.data, entry_count=len(entries)) for entries in self.entries]
 
     def _work(self, step: Step, thread: int, table: ThreadTable) -> Work:
         """What a thread does of an instruction."""

@@ -32,8 +32,6 @@ from pellucid.graph.graph import Graph
 BLOCK = 256
 """Rows of a block."""
 
-TARGET = APPEND.words.place("target")
-
 
 class Block:
     """Tables for a number of rows: X and Y are where the program finds them and leaves their results."""
@@ -42,15 +40,14 @@ class Block:
         self.binding, self.X, self.Y = binding, X, Y
         self.address = binding.jobs[0].address
         self.finite = check_finite(X.dtype.name)
-        self.copying = np.array(APPEND.words(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
-        looking = self.finite.words(count=X.size, values=X.ctypes.data, status=NOT_FINITE)
-        self.looking = np.array(looking, np.int64)
+        self.copying = APPEND.words.table(bytes=Y.nbytes, source=Y.ctypes.data)
+        self.looking = self.finite.words.table(count=X.size, values=X.ctypes.data, status=NOT_FINITE)
 
     @functools.cached_property
     def entries(self) -> Any:
         """What is called for one of many blocks: a look at X, the program, and Y is put where the next one goes on."""
         finite, append = cache.addresses([self.finite, APPEND])
-        look, put = [[finite, self.looking.ctypes.data]], [[append, self.copying.ctypes.data]]
+        look, put = [[finite, self.looking.address]], [[append, self.copying.address]]
         return np.concatenate([look, self.binding.entries[0], put])
 
 
@@ -108,8 +105,8 @@ class Part:
     def aim(self, X: int, Y: int) -> None:
         """From the array at one address into that at another."""
         self.gathers[0] = X
-        self.short.copying[TARGET] = Y + self.rest
-        self.whole.copying[TARGET] = Y + self.first
+        self.short.copying.target = Y + self.rest
+        self.whole.copying.target = Y + self.first
 
 
 class Session:

@@ -97,7 +97,7 @@ class Stepper:
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
         self.pid = os.getpid()
         self.data: list[Any] = []
-        self.jobs: list[Job] = []
+        self.jobs: list[Any] = []
         self.lists: list[Any] = []
         self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
         self.storage: dict[int, Any] = {}
