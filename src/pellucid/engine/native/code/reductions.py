@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.llvm.code import Code, Lanes
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.code import Array, Code, Lanes
 
 REDUCTIONS = {"sum": 0, "prod": 1, "max": -math.inf, "min": math.inf, "any": False, "all": True}
 """The reductions, and where each begins."""

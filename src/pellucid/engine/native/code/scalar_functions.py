@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pellucid.engine.native.code.llvm.code import Code
-from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, INT64, Lanes
+from pellucid.engine.native.code.llvm.code import BOOL, FLOAT64, INT64, Code, Lanes
 from pellucid.engine.native.code.vectormath.operations import select
 
 INFINITY, NAN = float("inf"), float("nan")

@@ -7,8 +7,7 @@ import functools
 import numpy as np
 
 from pellucid.engine.native.code.builtin_kernels import Builtin, builtin
-from pellucid.engine.native.code.llvm.code import FLOAT64, INT32, INT64, Code, Lanes
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.code import FLOAT64, INT32, INT64, Array, Code, Lanes
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.code.vectormath.operations import floats, select
 from pellucid.engine.native.code.words import BYTES, Reader

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 
 from pellucid.engine.native.code import reductions
 from pellucid.engine.native.code.expressions import written
-from pellucid.engine.native.code.llvm.code import FLOAT64, INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.code import FLOAT64, INT64, Array, Code, Lanes, Text
 from pellucid.engine.native.code.llvm.module import Kernel
-from pellucid.engine.native.code.llvm.places import Array
 from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.tile import FINISH
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.loops import narrow_loop
-from pellucid.engine.native.loops.loop_plan import NARROW, SIZES, LoopPlan, Pass, Scratch, is_inline, is_total
+from pellucid.engine.native.loops.loop_plan import NARROW, SIZES, LoopPlan, Pass, Scratch, is_inline
 from pellucid.engine.native.loops.narrow_loop import TurnedStretch
 from pellucid.engine.native.loops.tile_loop import TileLoop
 from pellucid.engine.native.passes.instructions import Loop, along_row
@@ -104,7 +103,7 @@ class LoopCode:
         self.scratch: dict[Scratch, Array] = {
             s: code.array(a, s.value.dtype) for a, s in zip(scratch, plan.scratch, strict=True)
         }
-        self.totals = self.accumulators((x for x in plan.ends() if is_total(x)), self.lanes)
+        self.totals = self.accumulators((x for x in plan.ends() if x.single), self.lanes)
 
     def write(self) -> None:
         """All of it."""

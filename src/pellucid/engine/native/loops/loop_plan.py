@@ -172,7 +172,7 @@ class LoopPlan:
     def _scratch(self) -> Iterator[Scratch]:
         if self.loop.product is not None:
             yield from (Scratch("one", x) for x in self.numbers_of_tiles())
-            yield from (Scratch("total", x) for x in self.ends() if is_total(x))
+            yield from (Scratch("total", x) for x in self.ends() if x.single)
         for p in self.passes:
             yield from (Scratch("row", x) for x in p.remembering)
         if not self.narrow:
@@ -219,7 +219,7 @@ class LoopPlan:
 
     def _settings(self, x: Value) -> str:
         if x.op == "reduce":
-            where = "row" if along_row(x) else "all" if is_total(x) else "columns"
+            where = "row" if along_row(x) else "all" if x.single else "columns"
             return f" {x.settings['kind']} over {where}, {self.kind(x.args[0])}"
         if x.op == "random_start":
             return f" stream {x.settings['stream']}"
@@ -228,7 +228,3 @@ class LoopPlan:
 
 def is_inline(x: Value) -> bool:
     return x.op == "number" and x.settings["value"] in INLINE
-
-
-def is_total(x: Value) -> bool:
-    return all(s == 1 for s in x.shape)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pellucid.engine.native.code import reductions
-from pellucid.engine.native.code.llvm.code import INT32, Lanes
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.code import INT32, Array, Lanes
 from pellucid.engine.native.code.products.packing import turned
 from pellucid.engine.native.code.vectormath.operations import select
 from pellucid.engine.native.loops.loop_plan import BLOCK, Pass, Scratch

@@ -21,10 +21,9 @@ from pellucid.engine.native.passes.instructions import (
     in_loop,
     kind,
     operands,
-    single,
 )
 from pellucid.engine.native.passes.lower import Lowered
-from pellucid.engine.native.passes.values import LEAVES, Value, parents_first, pattern
+from pellucid.engine.native.passes.values import LEAVES, Value, parents_first, pattern, real
 from pellucid.graph.core.dims import Shape
 from pellucid.graph.core.spec import broadcast
 
@@ -133,19 +132,19 @@ def _space(body: Sequence[Value], leaves: Iterable[Value]) -> tuple[Shape, int |
     for x in body:
         if x.op == "reduce":
             axes, operand = x.settings["axes"], x.args[0]
-            real = [i for i, s in enumerate(space) if s != 1]
+            whole = [i for i, s in enumerate(space) if s != 1]
             lead = len(space) - len(operand.shape)
             axes = tuple(a + lead for a in axes)
-            present = [i for i in real if i >= lead and operand.shape[i - lead] != 1]
+            present = [i for i in whole if i >= lead and operand.shape[i - lead] != 1]
             if along_row(x):
-                if present != real:
+                if present != whole:
                     return None
                 cuts.add(axes[0])
             elif len(axes) < len(present):  # along the columns
-                if present != real:
+                if present != whole:
                     return None
-                cuts.add(real[len(axes)])
-            elif present != real[: len(present)]:  # a total of what stands in every row again
+                cuts.add(whole[len(axes)])
+            elif present != whole[: len(present)]:  # a total of what stands in every row again
                 return None
     return (space, next(iter(cuts), None)) if len(cuts) < 2 else None
 
@@ -244,13 +243,13 @@ def _with_scalars(lowered: Lowered, loops: list[Loop]) -> list[Loop]:
     """
     out = list(loops)
     called = {a.number for x in lowered.values if not in_loop(x) and x.op != "view" for a in operands(x)}
-    for scalar in [loop for loop in loops if single(loop.space)]:
+    for scalar in [loop for loop in loops if not real(loop.space)]:
         made = {x.number for x in scalar.roots}
         hosts = [loop for loop in out if loop is not scalar and any(x.number in made for x in loop.leaves)]
         if not hosts or made & called or any(x.op == "reduce" for x in scalar.body):
             continue
         host = min(hosts, key=lambda loop: (loop.level, out.index(loop)))
-        if single(host.space):
+        if not real(host.space):
             continue
         _take_up(host, scalar)
         out.remove(scalar)

@@ -117,8 +117,3 @@ def kind(shape: Shape, space: Shape) -> str:
     if not present:
         return "one"
     return "whole" if present == axes else "row" if present[0] == axes[0] else "column"
-
-
-def single(shape: Shape) -> bool:
-    """Is it the shape of one number?"""
-    return not real(shape)

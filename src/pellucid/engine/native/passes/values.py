@@ -52,6 +52,11 @@ class Value:
         """A scalar that needs no array to be known?"""
         return self.op in ("number", "size")
 
+    @property
+    def single(self) -> bool:
+        """One number, whatever its axes?"""
+        return not real(self.shape)
+
 
 LEAVES = ("input", "constant", "number", "size")
 

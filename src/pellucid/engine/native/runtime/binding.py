@@ -18,7 +18,7 @@ from pellucid.engine.native.code.run_loop import BARRIER, Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
 from pellucid.engine.native.passes.memory import ALIGN, plan, up
-from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
+from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step, in_parts, place_of
 from pellucid.engine.native.passes.values import Value, evaluate, size_of
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
@@ -128,12 +128,12 @@ def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: in
     depth, shift = int(resolve(left.shape[-1], sizes)), out.settings.get("shift")
     (row, end), (column, last), (low, high) = (0, rows), (0, columns), (0, depth)
     many = range(int(np.prod(lead, dtype=np.int64)))
-    if lead and not is_single(out):
+    if lead and not out.single:
         unit = len(many) // max(lead[0], 1)
         many = range(*(unit * s for s in share(lead[0], threads, thread)))
     elif "columns" in out.settings:
         column, last = share(columns, threads, thread)
-    elif not is_single(out):  # else each thread has its own
+    elif not out.single:  # else each thread has its own
         row, end = share(rows, threads, (thread - (shift or 0)) % threads)
     if shift is not None:
         low, high = share(depth, threads, thread)

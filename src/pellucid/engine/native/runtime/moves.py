@@ -12,7 +12,6 @@ from pellucid.engine.native.code import builtin_kernels as kernels
 from pellucid.engine.native.code import summaries
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.passes.instructions import base
-from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value
 from pellucid.engine.native.runtime.work import share
 from pellucid.graph.core.dims import resolve
@@ -43,7 +42,7 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
             checks.append(_range_check(index, -end, end, kernels.BAD_INDEX))
     # a number of which each thread has its own is made by each; those who look on take turns
     maker = x.number % threads if x.op in LOOKING else 0
-    return checks + (moves(x.op, settings, target, *sources) if thread == maker or is_single(x) else [])
+    return checks + (moves(x.op, settings, target, *sources) if thread == maker or x.single else [])
 
 
 def _array(address: int, shape: tuple[int, ...], dtype: Any) -> Any:

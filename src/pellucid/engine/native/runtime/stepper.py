@@ -17,7 +17,6 @@ import numpy as np
 from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value, evaluate
 from pellucid.engine.native.runtime.arrays import aligned, as_read
 from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory
@@ -99,7 +98,7 @@ class Stepper:
         self.data: list[Any] = []
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
-        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
+        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if inputs[i].single}
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
             dtype = inputs[i].dtype
