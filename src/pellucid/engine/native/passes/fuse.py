@@ -129,23 +129,16 @@ def _space(body: Sequence[Value], leaves: Iterable[Value]) -> tuple[Shape, int |
     if cut is None:
         return None
     cuts = {cut[0]} - {None}
-    for x in body:
-        if x.op == "reduce":
-            axes, operand = x.settings["axes"], x.args[0]
-            whole = [i for i, s in enumerate(space) if s != 1]
-            lead = len(space) - len(operand.shape)
-            axes = tuple(a + lead for a in axes)
-            present = [i for i in whole if i >= lead and operand.shape[i - lead] != 1]
-            if along_row(x):
-                if present != whole:
-                    return None
-                cuts.add(axes[0])
-            elif len(axes) < len(present):  # along the columns
-                if present != whole:
-                    return None
-                cuts.add(whole[len(axes)])
-            elif present != whole[: len(present)]:  # a total of what stands in every row again
-                return None
+    whole = [i for i, s in enumerate(space) if s != 1]
+    for x in [x for x in body if x.op == "reduce"]:
+        axes, operand = x.settings["axes"], x.args[0]
+        lead = len(space) - len(operand.shape)
+        present = [i for i in whole if i >= lead and operand.shape[i - lead] != 1]
+        is_total = len(axes) == len(present)
+        if present != (whole[: len(present)] if is_total else whole):  # a total: not of what stands in every row again
+            return None
+        if not is_total:
+            cuts.add(axes[0] + lead if along_row(x) else whole[len(axes)])
     return (space, next(iter(cuts), None)) if len(cuts) < 2 else None
 
 
