@@ -40,9 +40,9 @@ class LoopKernel(Kernel):
     plan: LoopPlan = field(compare=False, repr=False)
 
 
-def kernel_of(loop: Loop, aliases: Mapping[int, int]) -> LoopKernel:
-    """The kernel of a loop; `aliases` says which roots are written over which leaves."""
-    plan = LoopPlan(loop, aliases)
+def kernel_of(loop: Loop, overwrites: Mapping[int, Value]) -> LoopKernel:
+    """The kernel of a loop; `overwrites` says which values are written over which arrays."""
+    plan = LoopPlan(loop, overwrites)
 
     def write(name: str, processor: Processor) -> str:
         code = Code(Text(), name, processor, (INT64,) * (1 if loop.product is None else len(FINISH)))

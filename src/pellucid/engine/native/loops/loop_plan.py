@@ -58,15 +58,15 @@ class Pass:
 class LoopPlan:
     """A loop, looked at: zones ("one", "row", "column", "whole", "end"), passes, working space, numbers."""
 
-    def __init__(self, loop: Loop, aliases: Mapping[int, int]) -> None:
+    def __init__(self, loop: Loop, overwrites: Mapping[int, Value]) -> None:
         self.loop = loop
         self.flat = loop.cut is None
         self.arrays = [*loop.leaves, *loop.roots]
-        place = {x.number: i for i, x in enumerate(loop.leaves)}
-        self.leaf_place = dict(place)
+        self.leaf_place = {x.number: i for i, x in enumerate(loop.leaves)}
         # one array for both where a root is written over a leaf: others do not overlap
         self.root_place = {
-            x.number: place.get(aliases.get(x.number, -1), len(loop.leaves) + i) for i, x in enumerate(loop.roots)
+            x.number: self.leaf_place.get(overwrites.get(x.number, x).number, len(loop.leaves) + i)
+            for i, x in enumerate(loop.roots)
         }
         self.phase = passes(loop)
         self.inside = {x.number for x in loop.body}

@@ -106,12 +106,7 @@ def build(
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
     overwrites = overwrites_of(lowered, instructions, updates or {}, finite)
     steps = schedule(instructions, threads, overwrites, finite)
-    kernels = {}
-    for step in steps:
-        if isinstance(step, Loop):
-            leaves = {x.number for x in step.leaves}
-            aliases = {r.number: overwrites[r.number].number for r in step.roots if r.number in overwrites}
-            kernels[step] = kernel_of(step, {k: v for k, v in aliases.items() if v in leaves})
+    kernels = {step: kernel_of(step, overwrites) for step in steps if isinstance(step, Loop)}
     private = {x.number for x in lowered.values if x.single}
     if threads > 1:
         private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
