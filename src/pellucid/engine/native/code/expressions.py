@@ -18,7 +18,7 @@ import numpy as np
 
 from pellucid.engine.native.code import scalar_functions
 from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, Lanes
-from pellucid.engine.native.code.special import SCIPY
+from pellucid.engine.native.code.llvm.loader import SCIPY
 from pellucid.engine.native.code.vectormath import FUNCTIONS
 from pellucid.engine.native.code.vectormath.exponentials import exp
 from pellucid.engine.native.code.vectormath.logarithms import log, log1p

@@ -37,7 +37,6 @@ class EngineUnavailable(CannotCompile):
 class Lowered:
     """A graph in the engine's form."""
 
-    name: str
     inputs: list[Value]
     outputs: list[Value]
     values: list[Value]
@@ -57,7 +56,7 @@ def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowe
         x.name = node.name
         inputs.append(x)
     outputs = inline(build, graph, inputs)
-    return Lowered(graph.name, inputs, outputs, build.values, build.guards)
+    return Lowered(inputs, outputs, build.values, build.guards)
 
 
 def inline(build: Builder, graph: Graph, inputs: Sequence[Value]) -> list[Value]:

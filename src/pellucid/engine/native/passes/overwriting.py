@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pellucid.engine.native.passes.instructions import Call, Instruction, Loop, base, fills, is_written_last, operands
 from pellucid.engine.native.passes.lower import Lowered
-from pellucid.engine.native.passes.schedule import Check, Circle, in_order, in_parts
+from pellucid.engine.native.passes.schedule import Check, Circle, in_parts, schedule
 from pellucid.engine.native.passes.values import Value, real
 from pellucid.graph.core.dims import product
 
@@ -71,7 +71,7 @@ def _has_order(instructions: Sequence[Instruction], overwrites: Mapping[int, Val
     Two that each read the other's old value cannot; nor can one that is made in the loop that makes what is checked.
     """
     try:
-        in_order([*instructions, *([] if check is None else [check])], overwrites)
+        schedule(instructions, overwrites, check)
     except Circle:
         return False
     return True

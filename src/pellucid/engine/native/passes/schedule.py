@@ -71,17 +71,17 @@ def place_of(x: Value, overwrites: Mapping[int, Value]) -> Value:
 
 
 def schedule(
-    instructions: Sequence[Instruction], threads: int, overwrites: Mapping[int, Value], check: Check | None = None
+    instructions: Sequence[Instruction], overwrites: Mapping[int, Value], check: Check | None, threads: int = 1
 ) -> list[Step]:
-    """The steps of a program. `overwrites` says which values are written over which inputs."""
+    """The steps of a program: each after those that it needs; with threads a barrier wherever nothing else can go on.
+
+    `overwrites` says which values are written over which inputs.
+    """
     steps: list[Step] = list(instructions)
     if threads > 1:
         steps += [Combine(x) for loop in instructions if isinstance(loop, Loop) for x in in_parts(loop)]
-    return in_order([*steps, *([] if check is None else [check])], overwrites, threads)
-
-
-def in_order(steps: Sequence[Step], overwrites: Mapping[int, Value], threads: int = 1) -> list[Step]:
-    """Each step after those that it needs; with threads a barrier wherever nothing else can go on."""
+    if check is not None:
+        steps.append(check)
     before, traffic = _dependencies(steps, overwrites), _Traffic(steps, overwrites)
     out: list[Step] = []
     done: set[int] = set()

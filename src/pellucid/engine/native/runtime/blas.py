@@ -18,9 +18,9 @@ import numpy as np
 from pellucid import blas_threads
 from pellucid.engine.native.code.builtin_kernels import GEMM
 from pellucid.engine.native.code.llvm import processor
+from pellucid.engine.native.code.llvm.loader import address
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.products.product_plan import Product
-from pellucid.engine.native.code.special import address
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def build(
         instructions = with_products(lowered, instructions)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
     overwrites = overwrites_of(lowered, instructions, updates or {}, finite)
-    steps = schedule(instructions, threads, overwrites, finite)
+    steps = schedule(instructions, overwrites, finite, threads)
     kernels = {step: kernel_of(step, overwrites) for step in steps if isinstance(step, Loop)}
     private = {x.number for x in lowered.values if x.single}
     if threads > 1:
