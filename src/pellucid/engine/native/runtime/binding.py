@@ -32,13 +32,14 @@ PRIVATE = 64
 
 
 class Memory:
-    """Where every kept array of a program lies, for sizes up to a largest one, and the counter of its barriers."""
+    """Where every kept array of a program lies, for sizes up to a largest one, and the counter of its barriers.
+
+    `outside` has the addresses of arrays from outside; of those in `own` each thread has its own, PRIVATE bytes apart.
+    """
 
     def __init__(
         self, program: Program, largest: Mapping[str, int], outside: Mapping[int, int], own: Collection[int] = ()
     ) -> None:
-        """`outside` has the addresses of arrays from outside; of those in `own` each thread has its own, PRIVATE bytes
-        apart."""
         self.program, self.outside, self.own, threads = program, outside, own, range(program.threads)
         loops = [step for step in program.steps if isinstance(step, Loop)]
         made = {x.number: x for step in program.steps for x in step.writes}

@@ -211,10 +211,17 @@ class Code:
         self._begin(end)
 
     def span(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
-        """body(index, lanes, mask) over first ... last - 1: whole vectors, then the rest of them."""
+        """body(index, lanes, mask) over first ... last - 1: whole vectors, then what is left: one of which some lanes
+        count, where the processor can mask, else number by number, without a mask."""
         whole = self.vectors(first, last, lanes, body)
-        if lanes > 1:
-            self.rest(whole, last, lanes, body, masked)
+        if lanes == 1:
+            return
+        if masked:
+            with self.when(whole < last):
+                body(whole, lanes, self.mask(last - whole, lanes))
+            return
+        with self.loop(whole, last) as i:
+            body(i, 1, None)
 
     def vectors(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None]) -> Lanes:
         """body(index, lanes, None) for whole vectors; where they end."""
@@ -223,16 +230,6 @@ class Code:
         with self.loop(begin, whole, lanes) as i:
             body(i, lanes, None)
         return whole
-
-    def rest(self, whole: Lanes, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
-        """... and for less than a vector: one of which some lanes count, where the processor can mask, else number by
-        number, without a mask."""
-        if not masked:
-            with self.loop(whole, last) as i:
-                body(i, 1, None)
-            return
-        with self.when(whole < last):
-            body(whole, lanes, self.mask(last - whole, lanes))
 
     def mask(self, count: Lanes, lanes: int) -> Lanes:
         """The first so many lanes."""
