@@ -14,6 +14,7 @@ from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.product_words import (
     COPY_LEFT,
     COPY_RIGHT,
+    COPY_ROWS,
     FINISH_LATER,
     GROUP,
     NARROW,
@@ -42,7 +43,10 @@ SHALLOW = 96
 
 @dataclass(frozen=True)
 class Product:
-    """rows x depth times depth x columns. A turned side is stored the other way round; steps are from row to row."""
+    """rows x depth times depth x columns. A turned side is stored the other way round; steps are from row to row.
+
+    short: numbers are rounded to bfloat16 before they are multiplied
+    """
 
     rows: int
     columns: int
@@ -53,6 +57,7 @@ class Product:
     right_step: int
     result_step: int
     item: int
+    short: bool = False
 
 
 class Room(NamedTuple):
@@ -142,15 +147,15 @@ class _Side(NamedTuple):
 def way_of(product: Product, target: Processor, room: Room | None) -> Way:
     """The best way for which there is room; None: any."""
     lanes = target.lanes(product.item)
+    if product.short:
+        return _short_way(product, lanes)
     narrow = product.columns <= most_narrow(lanes) and product.depth >= (lanes if product.columns <= 4 else 4 * lanes)
     in_one_piece = product.right_turned or product.right_step == product.columns
     in_one_piece = in_one_piece and product.result_step == product.columns
     if narrow and in_one_piece and not product.left_turned:
         turns = TURN_RIGHT if not product.right_turned and product.columns > 1 else 0
         return Way(NARROW | turns, False, _up(product.depth, lanes))
-    block = product.depth
-    if block > DEPTH:
-        block = _up(-(-product.depth // -(-product.depth // DEPTH)), lanes)
+    block = _block(product.depth, lanes)
     swapped = _swapped_cost(product, lanes, target) < 0.98 * _plain_cost(product, lanes, target)
     for swap in (True, False) if swapped else (False,):
         for copies in (True, False):
@@ -158,6 +163,18 @@ def way_of(product: Product, target: Processor, room: Room | None) -> Way:
             if room is None or all(n <= r for n, r in zip(_needs(product, way, target), room, strict=True)):
                 return way
     return way
+
+
+def _short_way(product: Product, lanes: int) -> Way:
+    """Both sides are copied. The parts of the depth are whole vectors of pairs."""
+    left = COPY_LEFT if product.left_turned else COPY_ROWS
+    right = TURN_RIGHT if product.right_turned else COPY_RIGHT
+    return Way(left | right, False, _up(max(_block(product.depth, lanes), 1), 2 * lanes))
+
+
+def _block(depth: int, lanes: int) -> int:
+    """The depth, or an even part of it."""
+    return depth if depth <= DEPTH else _up(-(-depth // -(-depth // DEPTH)), lanes)
 
 
 def _ways(product: Product, swap: bool, copies: bool) -> int:
@@ -177,6 +194,9 @@ def _needs(product: Product, way: Way, target: Processor) -> Room:
     lanes = target.lanes(product.item)
     rows, columns = (product.columns, product.rows) if way.swapped else (product.rows, product.columns)
     panel = copies = 0
+    if product.short:  # for a smaller depth, too, whose parts may be longer
+        block = _up(min(product.depth, DEPTH), 2 * lanes)
+        return Room(*(count * block * product.item for count in (4 * lanes, _up(rows, GROUP))))
     if way.ways & NARROW:
         panel = columns * way.block if way.ways & TURN_RIGHT else 0
     elif way.ways & (TURN_RIGHT | COPY_RIGHT) or not target.masked:
