@@ -65,7 +65,7 @@ def _write_copy(text: Text, name: str, processor: Processor) -> None:
 
 
 def _write_turn(text: Text, name: str, processor: Processor) -> None:
-    """target[k, i] = source[i, 2 k], source[i, 2 k + 1], by squares of vectors. The target has room for whole squares."""
+    """target[k, i] = source[i, 2 k], source[i, 2 k + 1], by squares of vectors, for which there is room."""
     code, w = internal(text, name, processor, COPY)
     source, target = code.array(w.source, LONG), code.array(w.target, INT32)
     lanes = processor.lanes(INT32.itemsize)
