@@ -207,8 +207,8 @@ class MoreParameters(Parameters):
     precision: str = parameter(
         default="full",
         condition=one_of(*PRECISIONS),
-        doc='of the products of training: "full", or "bfloat16": float32 numbers are rounded first, and some processors '
-        "need half the time",
+        doc='of the matrix products of training: "full", or "bfloat16", which rounds float32 numbers before they are '
+        "multiplied and takes some processors half the time",
     )
 
 
