@@ -28,6 +28,9 @@ TABLES = {"digits8x8": "accuracy", "letter": "accuracy", "california_housing": "
 """What the networks are judged by."""
 
 EPOCHS, BATCH, HIDDEN = 30, 128, (256, 256)
+FAR = 5.0
+"""Deviations at which columns are clipped."""
+
 WIDTH = 120
 """Columns of the terminal that the tables need."""
 
@@ -69,7 +72,8 @@ def rows(folder: Path, name: str, seed: int) -> tuple[tuple[Any, Any], tuple[Any
     first = len(it.train[0])
     whole = pd.get_dummies(pd.concat([it.train[0], it.test[0]])).to_numpy(np.float32)
     mean, deviation = np.nanmean(whole[:first], axis=0), np.nanstd(whole[:first], axis=0)
-    inputs = np.split(np.nan_to_num((whole - mean) / np.where(deviation > 0, deviation, 1)), [first])
+    units = np.nan_to_num((whole - mean) / np.where(deviation > 0, deviation, 1))
+    inputs = np.split(np.clip(units, -FAR, FAR), [first])  # a category that one row has would be 126 deviations out
     if it.classes is not None:
         targets = [pd.Categorical(y, it.classes).codes.astype(np.int64) for _, y in (it.train, it.test)]
     else:
