@@ -90,7 +90,7 @@ class TestEverySetting:
     def test_ties_are_rounded_to_even(self, setting):
         """Times 1: numbers halfway between two of bfloat16, and just beside."""
         bits = np.arange(0x3F800000, 0x3F880000, 0x2000).astype(np.uint32)
-        A = (bits[:, None] + np.uint32([0, 1, 0x7FFF, 0x8000, 0x8001])).view(np.float32)
+        A = (bits[:, None] + np.array([0, 1, 0x7FFF, 0x8000, 0x8001], np.uint32)).view(np.float32)
         for turned in LAYOUTS:
             made = multiplied(A, np.eye(5, dtype=np.float32), turned, setting, short=True)
             np.testing.assert_array_equal(made, as_bfloat16(A))

@@ -7,6 +7,7 @@ the processor has them, pairs of neighbours along the depth are multiplied and a
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 from pellucid.engine.native.code.llvm.code import INT32, Code, Lanes, Text
 from pellucid.engine.native.code.llvm.module import Kernel
@@ -26,6 +27,8 @@ def short_kernel() -> Kernel:
 def write(name: str, target: Processor) -> str:
     """The IR of it."""
     text, panels = Text(), panels_for(target, LONG)
+    if target.bfloat16:
+        panels = [replace(panel, rows=max(panel.rows, 12 // len(panel.lanes))) for panel in panels]
     for number, panel in enumerate(panels):
         write_panel(text, f"{name}.panel.{number}", target, LONG, panel, INT32 if target.bfloat16 else LONG)
     write_short_copies(text, name, target)

@@ -84,7 +84,7 @@ def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: 
         with code.loop(0, whole, panel.rows) as row:
             _tile(code, w, arrays, panel.rows, panel, row, mask, tile)
         rest, done = w.rows - whole, code.variable(INT64, whole)
-        for rows in (4, 2, 1):  # the binary digits of what is left
+        for rows in [rows for rows in (8, 4, 2, 1) if rows < panel.rows]:  # the binary digits of what is left
             with code.when((rest & rows) != 0):
                 _tile(code, w, arrays, rows, panel, done.get(), mask, tile)
                 done.set(done.get() + rows)
