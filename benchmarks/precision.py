@@ -34,7 +34,7 @@ FAR = 5.0
 WIDTH = 120
 """Columns of the terminal that the tables need."""
 
-LONG = 0.1
+LONG = 0.03
 """Seconds of a round, about."""
 
 
