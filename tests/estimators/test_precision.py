@@ -9,6 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pellucid import MLPClassifier, MLPRegressor, TabularMLPClassifier, TabularMLPRegressor
+from tests.estimators.marks import few_epochs
+
+pytestmark = few_epochs
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 6)).astype(np.float32)
