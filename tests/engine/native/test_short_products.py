@@ -20,7 +20,7 @@ from pellucid.engine.native.code.llvm import processor as processors
 from pellucid.engine.native.code.llvm.module import assembly, machine_code
 from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, executable, host
 from pellucid.engine.native.code.products import product_plan, short_product
-from pellucid.engine.native.code.products.product_plan import room_for
+from pellucid.engine.native.code.products.product_plan import Room, room_for, way_of
 from pellucid.engine.native.passes.instructions import Loop
 from pellucid.engine.native.runtime.call import Function
 from pellucid.engine.native.runtime.program import build
@@ -107,11 +107,23 @@ class TestEverySetting:
 def test_smaller_sizes_need_no_more_room_than_there_is():
     """Memory is planned for the largest batch, whose rows are the depth of gradients."""
     for target in (host(), PAIRS, *(SETTINGS[name] for name in executable())):
-        for size in (200, 2100, 5000):
-            room = room_for(described(size, 70, size, (True, False), 4, short=True), target)
+        for size, columns in itertools.product((200, 2100, 5000), (10, 70)):
+            room = room_for(described(size, columns, size, (True, False), 4, short=True), target)
             for other in range(1, size, 37):
-                needs = room_for(described(other, 70, other, (True, False), 4, short=True), target)
+                smaller = described(other, columns, other, (True, False), 4, short=True)
+                needs = product_plan._needs(smaller, way_of(smaller, target, room), target)
                 assert all(need <= there for need, there in zip(needs, room, strict=True))
+
+
+@pytest.mark.parametrize("setting", ["host", *executable()])
+def test_sides_that_change_places_give_the_same_bits(setting):
+    target = SETTINGS.get(setting) or host()
+    size = described(250, 3, 100, (True, False), 4, short=True)
+    assert way_of(size, target, None).swapped
+    assert not way_of(size, target, Room(1 << 30, 0)).swapped
+    A, B = sides(250, 3, 100, "float32")
+    swapped = multiplied(A, B, (True, False), setting, short=True)
+    np.testing.assert_array_equal(swapped, multiplied(A, B, (False, False), setting, short=True))
 
 
 # compiled code

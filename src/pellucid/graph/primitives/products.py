@@ -60,22 +60,26 @@ def swap(x: Any) -> Any:
     return x.T if len(x.shape) == 2 else np.swapaxes(x, -1, -2)
 
 
+def column(x: Any) -> Any:
+    """A stack of vectors as one of matrices with one column."""
+    return np.expand_dims(x, -1)
+
+
 def _matmul_left(d: Any, y: Any, a: Any, b: Any, **settings: Any) -> Any:
     product = partial(matmul, **settings)
     if np.ndim(b) == 1:
-        return fit(np.expand_dims(d, -1) * b, a)
+        return fit(column(d) * b, a)
     if np.ndim(a) == 1:
-        return fit(product(b, d) if np.ndim(b) == 2 else np.squeeze(product(b, np.expand_dims(d, -1)), -1), a)
+        return fit(product(b, d) if np.ndim(b) == 2 else np.squeeze(product(b, column(d)), -1), a)
     return fit(product(d, swap(b)), a)
 
 
 def _matmul_right(d: Any, y: Any, a: Any, b: Any, **settings: Any) -> Any:
     product = partial(matmul, **settings)
     if np.ndim(a) == 1:
-        return fit(np.expand_dims(a, -1) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
+        return fit(column(a) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
     if np.ndim(b) == 1:
-        columns = np.ndim(a) > 2
-        return fit(np.squeeze(product(swap(a), np.expand_dims(d, -1)), -1) if columns else product(swap(a), d), b)
+        return fit(product(swap(a), d) if np.ndim(a) == 2 else np.squeeze(product(swap(a), column(d)), -1), b)
     return fit(product(swap(a), d), b)
 
 

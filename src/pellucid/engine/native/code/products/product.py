@@ -83,11 +83,6 @@ class Driver:
             self.block(at, length)
             done.set(at + w.block)
             more.set((done.get() < w.depth).astype(INT64))
-        self.turn_back()
-
-    def turn_back(self) -> None:
-        """Where the sides have changed places."""
-        code, w = self.code, self.words
         with code.when((w.ways & TURN_RESULT) != 0):
             self.call("turn_exactly", w.c, w.c_row, w.turned, w.turned_row, w.rows, w.columns)
 

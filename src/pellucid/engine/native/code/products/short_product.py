@@ -12,6 +12,7 @@ from dataclasses import replace
 from pellucid.engine.native.code.llvm.code import INT32, Code, Lanes, Text
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import Processor
+from pellucid.engine.native.code.products.packing import write_turn
 from pellucid.engine.native.code.products.product import Driver
 from pellucid.engine.native.code.products.product_words import COPY_ROWS, PRODUCT_WORDS
 from pellucid.engine.native.code.products.short_packing import LONG, SHORT, write_short_copies
@@ -32,6 +33,7 @@ def write(name: str, target: Processor) -> str:
     for number, panel in enumerate(panels):
         write_panel(text, f"{name}.panel.{number}", target, LONG, panel, INT32 if target.bfloat16 else LONG)
     write_short_copies(text, name, target)
+    write_turn(text, f"{name}.turn_exactly", target, LONG, exactly=True)
     code = Code(text, name, target)
     _ShortDriver(code, LONG, panels, PRODUCT_WORDS.read(code)).write()
     code.finish(0)
@@ -53,6 +55,3 @@ class _ShortDriver(Driver):
 
     def narrow(self) -> None:
         """There is no such way."""
-
-    def turn_back(self) -> None:
-        """Sides stay in their places."""
