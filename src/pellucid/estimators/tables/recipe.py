@@ -158,6 +158,7 @@ def table_recipe(
         dtype=np.dtype(parameters.dtype),
         engine=parameters.engine,
         threads=parameters.threads,
+        precision=parameters.precision,
     )
 
 

@@ -101,7 +101,7 @@ def trained(
     size = max(min(batch, len(rows)), 1)
     per_epoch = max(len(rows) // size, 1)
     optimizer = model.optimizer.fit(steps, per_epoch)
-    trainer = Trainer(model.net, model.loss, optimizer, model.penalty, key=seed)
+    trainer = Trainer(model.net, model.loss, optimizer, model.penalty, key=seed, precision=model.precision)
     now = Snapshot(model.params, model.state, optimizer.init(model.params))
     settings = {name: np.float64(s.fit(steps, per_epoch)(0)) for name, s in model.settings.items()}
     numbers = float64s(optimizer.numbers(0) | {"lr": rate})

@@ -156,7 +156,7 @@ def _matmul(build: Builder, node: Node, args: list[Value]) -> Value:
     if lead:
         wide = [(x, (*shape[:-2], *x.shape[-2:])) for x in (a, b)]
         a, b = (build.elementwise("broadcast_to", (x,), x.dtype, whole) for x, whole in wide)
-    return build.view(build.new("matmul", (a, b), shape, dtype), node.shape)
+    return build.view(build.new("matmul", (a, b), shape, dtype, dict(node.settings)), node.shape)
 
 
 def _einsum(build: Builder, node: Node, args: list[Value]) -> Value:

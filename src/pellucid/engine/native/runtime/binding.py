@@ -14,6 +14,7 @@ from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel as product_kernel
 from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
+from pellucid.engine.native.code.products.short_product import short_kernel
 from pellucid.engine.native.code.run_loop import BARRIER, Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
@@ -146,22 +147,27 @@ def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: in
         row * columns + column,
     )
     whole = rows * depth, depth * columns, rows * columns
-    product = Product(end - row, last - column, high - low, *turned, left_step, right_step, columns, item)
+    steps, short = (left_step, right_step, columns), "precision" in out.settings
+    product = Product(end - row, last - column, high - low, *turned, *steps, item, short)
     a, b, c = ([(start + size * i) * item for i in many] for start, size in zip(starts, whole, strict=True))
     return ProductShare(product, row, list(zip(a, b, c, strict=True)))
 
 
 def _room(program: Program, sizes: Mapping[str, int]) -> Room:
     """What the products of a thread need beside their arrays."""
-    if blas.library() is not None:
-        return Room(0, 0)
-    rooms = [
-        room_for(product_share(call, sizes, thread, program.threads).product, processor())
+    parts = [
+        product_share(call, sizes, thread, program.threads).product
         for step in program.steps
         for call in products_of(step)
         for thread in range(program.threads)
     ]
+    rooms = [room_for(product, processor()) for product in parts if product.short or blas.library() is None]
     return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
+
+
+def _kernel_of(call: Call) -> Kernel:
+    """The function that makes a matrix product."""
+    return short_kernel() if "precision" in call.value.settings else product_kernel(call.value.dtype.name)
 
 
 class ThreadTable:
@@ -275,7 +281,7 @@ class Binding:
             offset = part.row * part.product.columns * written.dtype.itemsize
             place = self.memory.address(written, thread) + offset
         words = words_for(part.product, processor(), places, work, part.row, place)
-        return product_kernel(call.value.dtype.name), words
+        return _kernel_of(call), words
 
     def _read_by_others(self, loop: Loop) -> Value | None:
         """An array that a loop with a product writes and that other threads read: in products, all of it."""
@@ -294,8 +300,8 @@ class Binding:
         part = product_share(step, self.sizes, thread, self.program.threads)
         if part.product.rows <= 0 or part.product.columns == 0:
             return []
-        used, places = blas.library(), self._places(step, part, thread)
+        used, places = None if part.product.short else blas.library(), self._places(step, part, thread)
         if used is not None:
             return [blas.gemm(used, part.product, place) for place in places]
-        kernel, work = product_kernel(step.value.dtype.name), self.memory.workspace(thread)
+        kernel, work = _kernel_of(step), self.memory.workspace(thread)
         return [(kernel, words_for(part.product, processor(), place, work)) for place in places]

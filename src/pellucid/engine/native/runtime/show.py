@@ -145,7 +145,8 @@ def _call_line(step: Call, names: Names) -> str:
         part = ", columns of each thread" if "columns" in x.settings else ""
         if "shift" in x.settings:
             part = ", a part of each thread" + (" for another" if x.settings["shift"] else "")
-        return f"{names(x)} = {left} @ {right}{part}{place}"
+        rounded = f", {x.settings['precision']}" if "precision" in x.settings else ""
+        return f"{names(x)} = {left} @ {right}{rounded}{part}{place}"
     return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)}){place}"
 
 

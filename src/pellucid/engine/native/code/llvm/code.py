@@ -25,7 +25,7 @@ is looked for on purpose."""
 EXACT = "nsz contract"
 """... and inside an elementary function, where compensations must not be cancelled."""
 
-INT32 = np.dtype(np.int32)
+INT16, INT32 = np.dtype(np.int16), np.dtype(np.int32)
 
 Typed = tuple[str, str]
 """A type and a number, as IR spells them."""
@@ -143,6 +143,18 @@ class Code:
         flags = f"{self.flags} " if x.dtype.kind == "f" else ""
         full = f"{name}.{suffix(x.dtype, x.lanes)}"
         return Lanes(self, self.by_llvm(full, x.type, *((a.type, a.text) for a in args), flags=flags), x.dtype, x.lanes)
+
+    def as_bfloat16(self, first: Lanes, second: Lanes) -> Lanes:
+        """The float32 numbers of two vectors, one after the other, as the bits of the nearest bfloat16 numbers."""
+        lanes = 2 * first.lanes
+        name, both = f"x86.avx512bf16.cvtne2ps2bf16.{16 * lanes}", [(x.type, x.text) for x in (second, first)]
+        return Lanes(self, self.by_llvm(name, f"<{lanes} x i16>", *both), INT16, lanes)
+
+    def plus_pairs(self, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
+        """total + the products of the bfloat16 numbers of a and b, of which each lane has the bits of two."""
+        arguments = [(x.type, x.text) for x in (total, a, b)]
+        made = self.by_llvm(f"x86.avx512bf16.dpbf16ps.{32 * a.lanes}", total.type, *arguments)
+        return Lanes(self, made, total.dtype, total.lanes)
 
     def lane(self, x: Lanes, number: int) -> Lanes:
         """One of many."""
