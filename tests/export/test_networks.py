@@ -27,6 +27,7 @@ NETWORKS = {
     "periodic": nn.Sequential(nn.Periodic(2, frequencies=4), nn.Dense(2)),
     "pieces": nn.Sequential(nn.PiecewiseLinear(2, bins=5, init="standard_normal"), nn.Dense(2)),
     "embedding": nn.Sequential(nn.Embed((3, 4), dims=2), nn.Dense(2)),
+    "codes": nn.Sequential(nn.CodedDense(4, (3, 4), table="standard_normal"), "tanh", nn.Dense(2)),
 }
 
 

@@ -71,6 +71,7 @@ LAYERS: dict[str, list[nn.Layer]] = {
     "GLU": [nn.GLU(3, "silu", bias=None), nn.GLU(3, nn.activation("leaky_relu").with_(alpha=0.3))],
     "Scale": [nn.Scale(), nn.Scale(0.5)],
     "Embed": [nn.Embed((3,)), nn.Embed((2, 5), (1, 4), init="lecun")],
+    "CodedDense": [nn.CodedDense(2, (3,)), nn.CodedDense(3, (2, 5), init="lecun", bias=0.1, table="standard_normal")],
     "Members": [nn.Members(3), nn.Members(2, init=nn.normal(0.5))],
     "Heads": [nn.Heads(2, 1), nn.Heads(2, 5, init="he", bias=None, scaling="ntk")],  # five rows come
     "PiecewiseLinear": [nn.PiecewiseLinear(2), nn.PiecewiseLinear(3, 8, 2)],

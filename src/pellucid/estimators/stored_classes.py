@@ -20,6 +20,7 @@ from pellucid.estimators.number_target import NumberTarget, Units
 from pellucid.estimators.tables.encoding import Encoding
 from pellucid.estimators.tables.hidden_directions import HiddenDirections
 from pellucid.estimators.tables.layout import Layout
+from pellucid.estimators.tables.number_codes import NumberCodes
 from pellucid.estimators.tables.straight_columns import StraightColumns
 from pellucid.estimators.target import Calibration, Target
 from pellucid.train.model import Progress
@@ -45,6 +46,7 @@ RECORDS = (
     Encoding,
     Fitted,
     Layout,
+    NumberCodes,
     NumberOutputs,
     NumberTarget,
     Progress,

@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.estimators.tables.columns import BOOLEAN
 from pellucid.estimators.tables.encoding import Encoding
+from pellucid.estimators.tables.number_codes import as_value
 from pellucid.export.scalers import scaled
 
 
@@ -26,7 +27,11 @@ def table_rows(encoding: Encoding, columns: Mapping[str, Any]) -> Any:
     part = unscaled[:, : encoding.scaled]
     for scaler in encoding.scalers if encoding.scaled else ():
         part = scaled(scaler, part)
-    many = _beside([codes[name].astype(np.float64) for name in layout.embedded], none)
+    known = [codes[name].astype(np.float64) for name in layout.embedded]
+    if encoding.number_codes is not None:
+        both = zip(encoding.number_codes.places, encoding.number_codes.values, strict=True)
+        known += [_value_code(numbers[:, place : place + 1], values) for place, values in both]
+    many = _beside(known, none)
     return encoding.joined(part, unscaled, many)
 
 
@@ -37,6 +42,12 @@ def _beside(parts: list[Any], none: Any) -> Any:
 def _one_hot(code: Any, size: int) -> Any:
     """Codes from 1; 0 is all zeros.   (n, 1) -> (n, size)"""
     return (code == np.arange(1, size + 1)).astype(np.float64)
+
+
+def _value_code(x: Any, values: Any) -> Any:
+    """The place of a number among some, from 1; 0 for one that is none of them, NaN too.   (n, 1) -> (n, 1)"""
+    places = np.arange(1.0, len(values) + 1)
+    return np.sum((as_value(x) == values) * places, axis=1, keepdims=True)
 
 
 def _truth_code(x: Any) -> Any:

@@ -47,6 +47,7 @@ from pellucid.nn.initialisers.initializer import given as given
 from pellucid.nn.initialisers.initializer import initializer as initializer
 from pellucid.nn.initialisers.initializer import normal as normal
 from pellucid.nn.initialisers.initializer import uniform as uniform
+from pellucid.nn.layers.coded_dense import CodedDense as CodedDense
 from pellucid.nn.layers.compose import Compute as Compute
 from pellucid.nn.layers.compose import Concat as Concat
 from pellucid.nn.layers.compose import Flatten as Flatten

@@ -40,12 +40,12 @@ from pellucid.estimators.tables.importances import TableImportances, table_impor
 from pellucid.estimators.tables.parameters import TableParameters, is_auto
 from pellucid.estimators.tables.preprocessor import TablePreprocessor
 from pellucid.estimators.tables.quality import folds_of, views_of
-from pellucid.estimators.tables.recipe import Columns, Taste, auto_epochs, resolved, table_recipe
+from pellucid.estimators.tables.recipe import Taste, auto_epochs, resolved, table_recipe
 from pellucid.estimators.tables.rescue import rescued
 from pellucid.estimators.tables.step_rule import multiple
 from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
 from pellucid.estimators.tables.trials import Fold
-from pellucid.estimators.tables.views import View
+from pellucid.estimators.tables.views import Columns, View
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import Teller, fit
 
@@ -161,7 +161,12 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             teaches[inside] = True
         learned = np.flatnonzero(teaches)
         preprocessor = self._new_preprocessor(table.rows)
-        matrix = preprocessor.fit_table(table, _pick(weights, learned), learned if len(learned) < table.rows else None)
+        matrix = preprocessor.fit_table(
+            table,
+            _pick(weights, learned),
+            learned if len(learned) < table.rows else None,
+            target.encode(labels[learned]),
+        )
         note_groups(preprocessor, column)
         outside = [out for _, out in parts]
         others = table
@@ -272,6 +277,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             categorical=self.categorical,
             dtype=self.dtype,
             straight=any(view.straight for view in views_of(self, rows)),
+            codes=any(view.coded for view in views_of(self, rows)),
         )
 
     def _views(self, preprocessor: TablePreprocessor, rows: int, *, weighed: bool) -> tuple[View, ...]:
@@ -284,6 +290,10 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             views = tuple(view for view in views if view.hidden) or views
         if not preprocessor.straight_places_:
             views = tuple(dict.fromkeys(view.without_tails() for view in views))
+        if not preprocessor.n_number_codes_:
+            views = tuple(view for view in views if not view.coded) or tuple(
+                replace(view, coded=False) for view in views
+            )
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(view.without_numbers() for view in views))
 
     def _recipe(
@@ -297,7 +307,13 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         held: bool,
         hooks: FitHooks | None = None,
     ) -> Recipe:
-        columns = Columns(preprocessor.n_numbers_, preprocessor.straight_places_, preprocessor.embedding_sizes_)
+        columns = Columns(
+            preprocessor.n_numbers_,
+            preprocessor.straight_places_,
+            preprocessor.embedding_sizes_,
+            coded=preprocessor.n_number_codes_,
+            width=len(preprocessor.get_feature_names_out()),
+        )
         recipe = self._recipe_for(columns, target, view, rows=rows, trained=trained, held=held)
         return recipe if hooks is None else hooks.per_network(recipe, preprocessor)
 
@@ -341,8 +357,8 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         --------
         >>> from pellucid import TabularMLPClassifier
         >>> recipe = TabularMLPClassifier(quality="best", max_iter=20).get_recipe(rows=5_000)
-        >>> recipe["folds"], recipe["numbers"], recipe["max_iter"], recipe["batch_size"]
-        (10, ('waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear', 'straight'), 20, 128)
+        >>> recipe["folds"], recipe["numbers"][:3], recipe["max_iter"], recipe["batch_size"]
+        (10, ('waves', 'pieces', 'rough'), 20, 128)
         """
         trained: list[int] = []
         if rows is None:

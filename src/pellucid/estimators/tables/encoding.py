@@ -17,6 +17,7 @@ from pellucid.data.types import Array
 from pellucid.estimators.tables import columns
 from pellucid.estimators.tables.coded_texts import category_codes
 from pellucid.estimators.tables.layout import Layout, moment
+from pellucid.estimators.tables.number_codes import NumberCodes, number_codes
 from pellucid.estimators.tables.scaling import SCALERS, fit_scalers, scaled_by
 from pellucid.estimators.tables.straight_columns import StraightColumns, straight_columns
 
@@ -32,7 +33,8 @@ class Encoding:
     """What was learned from a table. A row has numbers, marks of missing ones, one-hot columns, straight ones, codes.
 
     `marked` are the places of the numbers with a mark. The first `scaled` columns are scaled, into `scaled_out`.
-    `straight` are numbers that the scale has bent, once more.
+    `straight` are numbers that the scale has bent, once more. Codes are those of categories, then those of numbers
+    that are names.
     """
 
     layout: Layout
@@ -44,14 +46,19 @@ class Encoding:
     scaled: int
     scaled_out: int
     straight: StraightColumns | None = None
+    number_codes: NumberCodes | None = None
 
     def rows(self, values: dict[str, Array]) -> Array:
         """Columns as their kind wants them, by name, as rows.   -> (n, columns of `names`)"""
-        unscaled = self.unscaled(self.layout.numbers(values), values)
+        numbers = self.layout.numbers(values)
+        unscaled = self.unscaled(numbers, values)
         scaled = unscaled[:, : self.scaled]
         for scaler in self.scalers if self.scaled else ():
             scaled = scaled_by(scaler, scaled)
-        return self.joined(scaled, unscaled, self.codes(values))
+        codes = self.codes(values)
+        if self.number_codes is not None:
+            codes = np.column_stack([codes, self.number_codes.rows(numbers)])
+        return self.joined(scaled, unscaled, codes)
 
     def unscaled(self, numbers: Array, values: dict[str, Array]) -> Array:
         """Numbers imputed, marks, one-hot columns.   -> (n, numbers + ...)"""
@@ -118,14 +125,20 @@ class Encoding:
         hidden = [] if self.components() else [f"hidden{i}" for i in range(self.scaled_out - self.scaled)]
         straight = [] if self.straight is None else [f"{numbers[place]}_straight" for place in self.straight.places]
         codes = [f"{name}_code" for name in layout.embedded]
+        codes += [] if self.number_codes is None else [f"{numbers[place]}_code" for place in self.number_codes.places]
         return [*(self.components() or numbers), *marks, *hidden, *straight, *codes]
 
     def straight_places(self) -> dict[int, int]:
         """Where the straight columns stand in a row, by the places of their scaled twins."""
         if self.straight is None:
             return {}
-        first = len(self.names()) - len(self.layout.embedded) - len(self.straight)
+        first = len(self.names()) - len(self.code_sizes()) - len(self.straight)
         return {int(twin): first + number for number, twin in enumerate(self.straight.places)}
+
+    def code_sizes(self) -> tuple[int, ...]:
+        """How many codes each of the last columns has."""
+        categories = (len(names) + 1 for names in self.layout.categories_of(self.layout.embedded))
+        return (*categories, *(() if self.number_codes is None else self.number_codes.sizes))
 
     def components(self) -> list[str]:
         """Names of principal components, where they take the place of the numbers."""
@@ -141,11 +154,12 @@ def learn_encoding(
     marks: bool,
     straight: bool,
     weights: Array | None,
+    answers: Array | None,
 ) -> Encoding:
     """The encoding of these columns.
 
     marks: are missing numbers marked by a column of their own?   straight: do numbers that the scale bends stand once
-    more as they are?
+    more as they are?   answers: of the rows, to tell which numbers are names and get codes; None is for no codes
     """
     numbers = layout.numbers(values)
     _refuse_spans(layout.number_names(), numbers, scaling)
@@ -161,6 +175,7 @@ def learn_encoding(
         scalers=SCALERS[scaling](len(numbers)),
         scaled=0,
         scaled_out=0,
+        number_codes=None if answers is None else number_codes(numbers, answers),
     )
     unscaled = by_parts(
         lambda some: encoding.unscaled(numbers[some], {name: column[some] for name, column in values.items()}),

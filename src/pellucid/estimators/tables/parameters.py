@@ -41,8 +41,7 @@ def _viewed(asked: object) -> bool:
 
 VIEWED = Condition(
     _viewed,
-    "'auto', one of 'plain', 'waves', 'pieces', 'rough', 'fine', 'noisy', 'noisy_rough', 'linear', 'straight', "
-    "several, or None",
+    f"'auto', one of {', '.join(map(repr, VIEWS))}, several, or None",
 )
 
 
@@ -97,8 +96,10 @@ class TableParameters(Parameters):
         default="auto",
         condition=VIEWED,
         doc='how networks see numbers: "waves" beside them (`nn.Periodic`), "pieces" and waves (`nn.PiecewiseLinear`), '
-        '"rough" pieces, many "fine" ones, "noisy" and "noisy_rough" for pieces with dropout, None or "plain" for '
-        'the number alone, "linear" for that without hidden layers, "straight" for those without and numbers with long '
+        '"rough" pieces, many "fine" ones, "noisy" and "noisy_rough" for pieces with dropout, "coded" and '
+        '"coded_rough" for pieces, and a learned vector for each value of numbers that are names (of a person, a shop, '
+        'a postcode; see `TablePreprocessor`), None or "plain" for the number alone, "linear" for that without hidden '
+        'layers, "straight" for those without and numbers with long '
         "tails as they are, not clipped; of several names each is a network of its own",
     )
     folds: int | str = parameter(

@@ -98,18 +98,24 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         doc="put numbers that the scale bends (those with long tails) once more behind the others, standardised: for "
         "models that are straight lines",
     )
+    codes: bool = parameter(
+        default=False,
+        condition=YES_NO,
+        doc="put a code behind the others for each column of numbers that are names (of a person, a shop, a postcode), "
+        "as `y` tells: rows of one value have answers that are nearer to each other than to those of the values around",
+    )
 
     # fit
 
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> TablePreprocessor:
+    def fit(self, X: ArrayLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> TablePreprocessor:
         """Learn kinds, categories, medians and scales.
 
         Parameters
         ----------
         X : data frame or array of shape (n, features)
             rows; or a `pellucid.data.Dataset` (see `fit_dataset`)
-        y : ignored
-            as scikit-learn's pipelines want it
+        y : array of shape (n,) or (n, k)
+            classes or numbers, which `codes` asks for; else they are not looked at
         sample_weight : array of shape (n,)
             counts for robust and standard scales
 
@@ -121,7 +127,8 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         if isinstance(X, Dataset):
             self.fit_dataset(X)
         else:
-            self.fit_table(read_table(X, type(self).__name__), sample_weight)
+            table = read_table(X, type(self).__name__)
+            self.fit_table(table, sample_weight, answers=self._answers(y, table.rows) if self.codes is True else None)
         return self
 
     def fit_dataset(self, data: Dataset) -> tuple[TableSample, Array]:
@@ -147,15 +154,15 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         matrix = self._learn(sample.table, sample.weights, None, None if sample.whole else data)
         return sample, matrix
 
-    def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike = None) -> Array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Array:
         """`fit`, and what `transform` makes of the same rows.
 
         Parameters
         ----------
         X : data frame or array of shape (n, features)
             rows
-        y : ignored
-            as scikit-learn's pipelines want it
+        y : array of shape (n,) or (n, k)
+            as in `fit`
         sample_weight : array of shape (n,)
             counts for robust and standard scales
 
@@ -166,7 +173,13 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         """
         return self.fit(X, y, sample_weight).transform(X)
 
-    def fit_table(self, table: Table, sample_weight: ArrayLike = None, rows: Array | None = None) -> Array:
+    def fit_table(
+        self,
+        table: Table,
+        sample_weight: ArrayLike = None,
+        rows: Array | None = None,
+        answers: Array | None = None,
+    ) -> Array:
         """`fit` on a table that has been read; returns its rows transformed, as a plain array.
 
         Parameters
@@ -177,15 +190,37 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
             counts for robust and standard scales
         rows : array of int
             numbers of those to learn from, and to transform; the others only tell whether texts are dates or numbers
+        answers : array of shape (n,) or (n, k)
+            of those to learn from, numbers of classes or floats: they tell which numbers are names, if `codes` asks
 
         Returns
         -------
         array of shape (n, columns)
             floats
         """
-        return self._learn(table, sample_weight, rows)
+        return self._learn(table, sample_weight, rows, answers=answers)
 
-    def _learn(self, table: Table, sample_weight: ArrayLike, rows: Array | None, data: Dataset | None = None) -> Array:
+    def _answers(self, y: ArrayLike, rows: int) -> Array:
+        """y as `fit_table` takes it: classes as whole numbers."""
+        if y is None:
+            raise ValueError(
+                "codes=True asks which numbers are names, and y tells it: call fit(X, y), or set codes=False"
+            )
+        answers = np.asarray(y)
+        if answers.ndim not in (1, 2) or len(answers) != rows:
+            raise ValueError(f"X has {rows} rows and y the shape {answers.shape}: they must be the same rows")
+        if answers.dtype.kind == "f":
+            return answers
+        return np.asarray(np.unique(answers, return_inverse=True)[1]) if answers.ndim == 1 else answers.astype(float)
+
+    def _learn(
+        self,
+        table: Table,
+        sample_weight: ArrayLike,
+        rows: Array | None,
+        data: Dataset | None = None,
+        answers: Array | None = None,
+    ) -> Array:
         """Learn from a table, or from one that is a sample of `data`, whose categories are counted."""
         check_parameters(self)
         chosen = self._chosen(table)
@@ -211,9 +246,16 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         layout = learn_layout(table, kinds, texts, values, self.one_hot_max, counted)
         some = scale_rows(values, layout.categories, table.rows) if data is None else None  # a sample is few enough
         shown = values if some is None else {name: column[some] for name, column in values.items()}
-        counts = weights if some is None or weights is None else weights[some]
-        marks, straight = self.missing == "indicator", self.straight
-        encoding = learn_encoding(layout, shown, self.scaling, marks=marks, straight=straight, weights=counts)
+        shown_weights, shown_answers = (one if some is None or one is None else one[some] for one in (weights, answers))
+        encoding = learn_encoding(
+            layout,
+            shown,
+            self.scaling,
+            marks=self.missing == "indicator",
+            straight=self.straight,
+            weights=shown_weights,
+            answers=shown_answers if self.codes else None,
+        )
         matrix = self._rows(encoding, values)
         self._encoding = encoding
         self.n_features_in_ = len(table.names)
@@ -447,8 +489,13 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
     @property
     def embedding_sizes_(self) -> tuple[int, ...]:
         """How many codes each of the last columns has: the sizes of `nn.Embed`."""
-        layout = self._encoding.layout
-        return tuple(len(names) + 1 for names in layout.categories_of(layout.embedded))
+        return self._encoding.code_sizes()
+
+    @property
+    def n_number_codes_(self) -> int:
+        """How many of the last columns are codes of numbers that are names."""
+        check_is_fitted(self, "kinds_")
+        return 0 if self._encoding.number_codes is None else len(self._encoding.number_codes)
 
     @property
     def n_numbers_(self) -> int:

@@ -23,11 +23,11 @@ class Quality:
 
 SMALL, WIDE = (64, 64), (128, 128, 128)
 LINES = ("linear", "straight")
-FEW = ("waves", "pieces", "rough", *LINES)
-MANY = ("waves", "pieces", "rough", "fine", *LINES)
-ALL = ("waves", "pieces", "rough", "fine", "noisy", "noisy_rough", *LINES)
+FEW = ("waves", "pieces", "rough", "coded", *LINES)
+MANY = ("waves", "pieces", "rough", "fine", "coded", *LINES)
+ALL = ("waves", "pieces", "rough", "fine", "noisy", "noisy_rough", "coded", *LINES)
 QUALITIES = {
-    "fast": (Quality(2_000, SMALL, ("rough",), 1, 0.5), Quality(math.inf, SMALL, ("rough",), 1, 0.25)),
+    "fast": (Quality(2_000, SMALL, ("coded_rough",), 1, 0.5), Quality(math.inf, SMALL, ("coded_rough",), 1, 0.25)),
     "default": (
         Quality(2_000, WIDE, FEW, 8),
         Quality(10_000, WIDE, MANY, 3),

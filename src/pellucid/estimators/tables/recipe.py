@@ -7,7 +7,7 @@ they see numbers, and the rows that are held out say how much each counts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from pellucid.estimators.settings import Initialiser, NetworkSettings, TrainingS
 from pellucid.estimators.tables.parameters import TableParameters, is_auto
 from pellucid.estimators.tables.quality import folds_of, quality_of, sizes_of, views_of
 from pellucid.estimators.tables.step_rule import averages, peak_of, step_rule
-from pellucid.estimators.tables.views import View
+from pellucid.estimators.tables.views import Columns, View
 from pellucid.estimators.target import Target
 from pellucid.nn.losses.loss import Own
 from pellucid.train import METRICS, Metric
@@ -75,18 +75,6 @@ def auto_epochs(rows: int, share: float = 1.0) -> int:
     return max(int(usual * share), 4)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Of a row: so many numbers first, then among others those that are there once more as they are, codes last.
-
-    straight: places of the second by those of the first   embeddings: how many codes there are of each of the last
-    """
-
-    numbers: int
-    straight: dict[int, int] = field(default_factory=dict)
-    embeddings: tuple[int, ...] = ()
-
-
 def table_recipe(
     parameters: TableParameters,
     target: Target,
@@ -106,12 +94,12 @@ def table_recipe(
     pieces = view.pieces(columns.numbers)
     metric = table_metric(parameters, target)
     network = NetworkSettings(
-        scaling="ntk" if view.hidden else "standard",
-        input_scale=view.hidden,
+        scaling="ntk",
+        input_scale=True,
         bias=taste.bias,
         output_init=0.0,
         output_bias=0.0,
-        embeddings=columns.embeddings,
+        embeddings=view.embeddings(columns),
         embedding_dim=parameters.embedding_dim,
         periodic=columns.numbers if view.waves else 0,
         piecewise=0 if pieces is None else pieces,
@@ -127,19 +115,21 @@ def table_recipe(
         who=type(parameters).__name__,
         target=target,
         network=network_of(
-            list(chosen["hidden_layer_sizes"]) if view.hidden else [],
+            list(chosen["hidden_layer_sizes"]),
             target.outputs,
             chosen["activation"],
             network,
             dropout=parameters.dropout if np.any(parameters.dropout) else view.dropout,
             norm=parameters.norm,
-            left_out=view.left_out(columns.straight),
+            left_out=view.left_out(columns),
             ready=False,
-        ),
+        )
+        if view.hidden
+        else line_of(target.outputs, view.embeddings(columns), view.left_out(columns)),
         start=None,
         optimizer=around(optim.optimizer(rule), training),
         alpha=0.0,
-        penalty=None if view.hidden else nn.L2(RIDGE / trained),
+        penalty=None if view.hidden else nn.L2(RIDGE / trained, on=("*.weight", "*.table*")),
         metric=metric,
         batch_size=min(chosen["batch_size"], trained),
         epochs=chosen["max_iter"] if view.hidden else ROUNDS,
@@ -160,6 +150,17 @@ def table_recipe(
         threads=parameters.threads,
         precision=parameters.precision,
     )
+
+
+def line_of(outputs: int, codes: tuple[int, ...], left_out: nn.LeaveOut | None) -> nn.Layer:
+    """A network without hidden layers: every category has numbers of its own, on which the penalty is that of weights.
+
+    codes: how many there are of each of the last columns
+    """
+    ahead = [] if left_out is None else [("input.columns", left_out)]
+    settings: dict[str, Any] = {"init": 0.0, "bias": 0.0}
+    layer = nn.CodedDense(outputs, codes, **settings) if codes else nn.Dense(outputs, **settings)
+    return nn.Sequential(*ahead, ("output", layer))
 
 
 def resolved(parameters: TableParameters, taste: Taste, rows: int) -> dict[str, Any]:

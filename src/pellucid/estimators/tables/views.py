@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pellucid import nn
 from pellucid.estimators.settings import Initialiser
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Of a row: so many numbers first, then among others those that are there once more as they are, codes last.
+
+    straight: places of the second by those of the first   embeddings: how many codes there are of each of the last
+    coded: how many of these are numbers   width: all columns
+    """
+
+    numbers: int
+    straight: dict[int, int] = field(default_factory=dict)
+    embeddings: tuple[int, ...] = ()
+    coded: int = 0
+    width: int = 0
+
+    @property
+    def number_codes(self) -> range:
+        """Where the codes of numbers stand."""
+        return range(self.width - self.coded, self.width)
+
+
+@dataclass(frozen=True)
 class View:
-    """What a network gets beside each number; has it hidden layers, and which dropout; are long tails straight?"""
+    """What a network gets beside each number; has it hidden layers, and which dropout; are long tails straight?
+
+    coded: does it know numbers that are names, each by a vector?
+    """
 
     name: str
     hidden: bool = True
@@ -20,6 +43,7 @@ class View:
     dims: int = 0
     start: Initialiser = 0.0
     dropout: float = 0.0
+    coded: bool = False
 
     def without_numbers(self) -> View:
         """Where there are none to see."""
@@ -29,10 +53,19 @@ class View:
         """Where no number has a long one."""
         return LINEAR if self.straight else self
 
-    def left_out(self, straight: dict[int, int]) -> nn.LeaveOut | None:
-        """Of numbers that are there twice one: scaled, or as it is, by which hidden layers would be led astray."""
-        places = straight.keys() if self.straight else straight.values()
-        return nn.LeaveOut(tuple(sorted(places))) if straight else None
+    def left_out(self, columns: Columns) -> nn.LeaveOut | None:
+        """Of numbers that are there twice one: scaled, or as it is, by which hidden layers would be led astray.
+
+        Codes of numbers only those keep that are to know them.
+        """
+        straight = columns.straight
+        places = [*(straight.keys() if self.straight else straight.values())]
+        places += [] if self.coded else columns.number_codes
+        return nn.LeaveOut(tuple(sorted(places))) if places else None
+
+    def embeddings(self, columns: Columns) -> tuple[int, ...]:
+        """How many codes there are of each column that it has vectors for."""
+        return columns.embeddings if self.coded else columns.embeddings[: -columns.coded or None]
 
     def pieces(self, columns: int) -> nn.PiecewiseLinear | None:
         return nn.PiecewiseLinear(columns, self.bins, self.dims, self.start) if self.bins and columns else None
@@ -45,6 +78,11 @@ ROUGH = View("rough", bins=16, dims=8, start="standard_normal")
 FINE = View("fine", bins=64, dims=8, start="standard_normal")
 NOISY = replace(PIECES, name="noisy", dropout=0.15)
 NOISY_ROUGH = replace(ROUGH, name="noisy_rough", dropout=0.15)
+CODED = replace(PIECES, name="coded", coded=True)
+CODED_ROUGH = replace(ROUGH, name="coded_rough", coded=True)
 LINEAR = View("linear", hidden=False)
 STRAIGHT = View("straight", hidden=False, straight=True)
-VIEWS = {view.name: view for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, NOISY, NOISY_ROUGH, LINEAR, STRAIGHT)}
+VIEWS = {
+    view.name: view
+    for view in (PLAIN, WAVES, PIECES, ROUGH, FINE, NOISY, NOISY_ROUGH, CODED, CODED_ROUGH, LINEAR, STRAIGHT)
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,30 +61,36 @@ class Embed(Layer):
         return self.dims if isinstance(self.dims, tuple) else (self.dims,) * len(self.sizes)
 
     def parameters(self, features: Features, activation: Activation | None = None) -> dict[str, Parameter]:
-        self._others(features)
+        columns_before(self, self.sizes, features)
         start = _zero_first(initializer(self.init))
         both = zip(self.sizes, self._lengths, strict=True)
         return {f"table{i}": Parameter((size, dim), start, 1, dim) for i, (size, dim) in enumerate(both, start=1)}
 
     def output(self, features: Features) -> Features:
-        return (self._others(features) + sum(self._lengths),)
-
-    def _others(self, features: Features) -> int:
-        others = rows_of(self, features) - len(self.sizes)
-        if others < 0:
-            raise ShapeError(f"{self} expects {len(self.sizes)} columns of codes at least, got {features[0]} features")
-        return others
+        return (columns_before(self, self.sizes, features) + sum(self._lengths),)
 
     def __call__(self, p: Params, x: Any, ctx: Context) -> Any:
         if len(x.shape) != 2 or x.shape[1] < len(self.sizes):
             check_columns(self, x, len(self.sizes), ctx.path)
         others = x.shape[1] - len(self.sizes)
         parts = [x[:, :others]] if others else []
-        for i, size in enumerate(self.sizes):
-            code = x[:, others + i]
-            rows = np.where((code >= 0) & (code < size), code, 0.0)
-            parts.append(p[f"table{i + 1}"][rows.astype(np.int64)])
-        return np.concatenate(parts, axis=1)
+        return np.concatenate([*parts, *coded_rows(p, x, others, self.sizes)], axis=1)
+
+
+def columns_before(layer: Layer, sizes: tuple[int, ...], features: Features) -> int:
+    """How many columns stand ahead of codes; an error where there are not even these."""
+    others = rows_of(layer, features) - len(sizes)
+    if others < 0:
+        raise ShapeError(f"{layer} expects {len(sizes)} columns of codes at least, got {features[0]} features")
+    return others
+
+
+def coded_rows(p: Params, x: Any, first: int, sizes: tuple[int, ...]) -> Iterator[Any]:
+    """The row of `table1`, `table2`, ... for each code; what is no code is 0.   codes: x[:, first:] -> (n, dims)"""
+    for i, size in enumerate(sizes):
+        code = x[:, first + i]
+        known = np.where((code >= 0) & (code < size), code, 0.0)
+        yield p[f"table{i + 1}"][known.astype(np.int64)]
 
 
 def _zero_first(usual: Initializer) -> Initializer:
