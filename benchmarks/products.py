@@ -20,7 +20,7 @@ from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel
 from pellucid.engine.native.code.products.product_plan import Product, room_for, words_for
 from pellucid.engine.native.runtime import blas, cache
-from pellucid.engine.native.runtime.binding import share
+from pellucid.engine.native.runtime.work import share
 
 
 class Share:
@@ -65,7 +65,7 @@ class LibraryShare(Share):
     """The same by SciPy's OpenBLAS."""
 
     def _words(self, product: Product, places: tuple[int, int, int]) -> Any:
-        return np.array(blas.gemm_words(blas.of_scipy(), product, places), np.int64)
+        return np.array(blas.gemm(blas.of_scipy(), product, places)[1], np.int64)
 
     def _function(self) -> int:
         return cache.addresses([GEMM])[0]

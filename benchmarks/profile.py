@@ -16,8 +16,9 @@ from benchmarks.cases import CASES, THREADS, TrainCase, data
 from benchmarks.contestants import OURS
 from benchmarks.contestants.ours import model
 from benchmarks.figures import Figure
+from pellucid.engine.native.code.builtin_kernels import check_finite
 from pellucid.engine.native.code.products.product import kernel
-from pellucid.engine.native.code.run_loop import BARRIER, CHECK, Job
+from pellucid.engine.native.code.run_loop import BARRIER, Job
 from pellucid.engine.native.runtime import cache
 from pellucid.engine.native.runtime import stepper as native
 from pellucid.engine.native.runtime.run import execute
@@ -34,7 +35,7 @@ def profile(case: TrainCase, seconds: float) -> Iterator[Figure]:
     X, y = data(case)
     trained = model(case, THREADS)
     step = _stepper(lambda: trained.fit(X, y, epochs=1, batch_size=case.batch, verbose=False))
-    product, barrier, check = cache.addresses([kernel(case.dtype), BARRIER, CHECK])
+    product, barrier, check = cache.addresses([kernel(case.dtype), BARRIER, check_finite(case.dtype)])
     parts: dict[str, Callable[[int], bool]] = {
         "the whole step, without gathering": lambda f: f != check,  # numbers grow without new data; only time matters
         "products and barriers": lambda f: f in (product, barrier),

@@ -15,13 +15,19 @@ from benchmarks.contestants import Work
 from pellucid import nn, optim
 
 
-def model(case: TrainCase, threads: int) -> Any:
+def model(case: TrainCase, threads: int, precision: str = "full") -> Any:
     """The one place that says how our engine is asked for."""
     norm = "batch" if case.batch_norm else None
     net = nn.mlp(case.hidden, case.classes, activation=case.activation, norm=norm, dropout=case.dropout)
     rule = optim.Adam(case.lr) if case.rule == "adam" else optim.Momentum(case.lr)
     return pel.Model(
-        net, loss="cross_entropy", optimizer=rule, dtype=np.dtype(case.dtype), engine="native", threads=threads
+        net,
+        loss="cross_entropy",
+        optimizer=rule,
+        dtype=np.dtype(case.dtype),
+        engine="native",
+        threads=threads,
+        precision=precision,
     )
 
 

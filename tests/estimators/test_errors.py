@@ -67,6 +67,7 @@ WRONG: dict[str, list[Any]] = {
     "dtype": ["float16", int, "x"],
     "engine": ["gpu", None],
     "threads": [0, 1.5],
+    "precision": ["float16", None],
     "penalty": [0.1],
     "optimizer": [optim.Adam],
 }

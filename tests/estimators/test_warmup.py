@@ -53,7 +53,7 @@ def test_a_usual_fit_compiles_nothing(name, warm):
 def test_a_kernel_that_is_gone_is_made_again(warm, monkeypatch):
     """What is remembered is not trusted: the files are looked for."""
     monkeypatch.setattr("pellucid.estimators.warmup.parts", lambda: {"nothing to do": lambda: None})
-    monkeypatch.setattr(cache, "is_stored", lambda name: False)
+    monkeypatch.setattr(cache, "stored", lambda name: None)
     told: list[str] = []
     pel.warmup(tell=told.append)
     assert told == ["nothing to do"]

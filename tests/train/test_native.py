@@ -165,7 +165,7 @@ def test_wrong_engines_and_threads_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="PELLUCID_THREADS is a number from 1, got 'many'"):
         fitted(threads=None)
     monkeypatch.setenv("PELLUCID_THREADS", "2")
-    from pellucid.engine.native.runtime.processors import default_threads
+    from pellucid.processors import default_threads
 
     assert default_threads() == 2
 

@@ -63,7 +63,7 @@ def collect() -> dict[str, Any]:
     from pellucid.engine.kernel_folder import kernel_folder
     from pellucid.engine.native.code.llvm.loader import processor_name
     from pellucid.engine.native.runtime.blas import library
-    from pellucid.engine.native.runtime.processors import default_threads, usable
+    from pellucid.processors import default_threads, usable
 
     used = library()
     folder = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(kernel_folder()).items()}

@@ -21,8 +21,8 @@ from pellucid.data.dependence import Dependence, dependence_of
 from pellucid.data.splits import by_fraction_of_classes, evenly
 from pellucid.data.table_files import first_rows, infinite_cell, read_tables, table_files
 from pellucid.data.types import Array
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.markup import listed, plural
+from pellucid.processors import default_threads
 
 if TYPE_CHECKING:
     import polars as pl

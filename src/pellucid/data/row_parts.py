@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pellucid.data.types import Array
-from pellucid.engine.native.runtime.processors import default_threads
+from pellucid.processors import default_threads
 
 PART = 8200
 """Rows that are made at a time: no power of two, by which columns would lie in the same few lines of a cache."""

@@ -30,6 +30,7 @@ from pellucid.data.types import Array
 from pellucid.engine.compile import ENGINES
 from pellucid.estimators.parameters import WHOLE_OR_AUTO, Parameters, parameter
 from pellucid.estimators.settings import NetworkSettings, TrainingSettings
+from pellucid.graph.primitives.products import PRECISIONS
 from pellucid.train import Callback, Metric, Run
 
 Activation: TypeAlias = str | nn.Activation | Callable[[Array], Array]
@@ -203,6 +204,12 @@ class MoreParameters(Parameters):
         doc='"native" (compiled), "numpy", or "auto": what pays; "jax" for GPUs and TPUs (the extra `jax`)',
     )
     threads: int | None = parameter(default=None, condition=or_none(WHOLE), doc="how many threads at most")
+    precision: str = parameter(
+        default="full",
+        condition=one_of(*PRECISIONS),
+        doc='of the matrix products of training: "full", or "bfloat16", which rounds float32 numbers before they are '
+        "multiplied and takes some processors half the time",
+    )
 
 
 class ClassParameters(Parameters):

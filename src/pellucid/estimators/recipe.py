@@ -60,6 +60,7 @@ class Recipe:
     dtype: np.dtype[np.floating]
     engine: str = "auto"
     threads: int | None = None
+    precision: str = "full"
     compat: Compat = COMPAT[None]
 
     def model(self) -> Model:
@@ -74,6 +75,7 @@ class Recipe:
             settings=None if self.scheduled is None else dict(self.scheduled),
             engine=self.engine,
             threads=self.threads,
+            precision=self.precision,
         )
         model.pays, model.tells = PAYS, False
         return model
@@ -152,6 +154,7 @@ def plain_recipe(parameters: PlainParameters, target: Target, dtype: np.dtype[np
         dtype=np.dtype(parameters.dtype) if parameters.dtype is not None else dtype,
         engine=parameters.engine,
         threads=parameters.threads,
+        precision=parameters.precision,
         compat=compat,
     )
     if not by_steps:
@@ -319,6 +322,7 @@ def _tell_of_idle(parameters: PlainParameters, training: TrainingSettings) -> No
     asked = {name: getattr(parameters, name) for name in ("early_stopping", "callbacks", "max_time")}
     names = ("schedule", "clip_norm", "clip_value", "weight_decay", "ema", "groups", "checkpoint", "resume")
     asked |= {f"training.{name}": getattr(training, name) for name in names}
+    asked["precision"] = parameters.precision != "full"
     idle = [name for name, value in asked.items() if value]
     if idle:
         notice(f"{', '.join(idle)}: no effect with solver='lbfgs', use 'adam'")

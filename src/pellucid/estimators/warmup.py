@@ -20,10 +20,10 @@ from sklearn.base import BaseEstimator
 from pellucid import estimators
 from pellucid.data.types import Array, ArrayLike
 from pellucid.engine.native.runtime import cache
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.column_list import columns_of, example_arrays, rows_of
 from pellucid.estimators.tables.base import BaseTabularMLP
 from pellucid.estimators.tables.trials import PILOTS
+from pellucid.processors import default_threads
 from pellucid.train import Callback, Model, Run
 from pellucid.train.callbacks.callback import CallbackError
 
@@ -98,7 +98,7 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
     mark = MARK.format(_package())
     stored = None if folder is None else folder.read(mark)
     names = [] if stored is None else stored.decode().split()
-    if not names or not all(map(cache.is_stored, names)):
+    if not names or not all(map(cache.stored, names)):
         with warnings.catch_warnings(), cache.silent():
             warnings.simplefilter("ignore")  # of few epochs, few rows
             for name, work in parts().items():
@@ -107,7 +107,7 @@ def warmup(model: BaseEstimator | Model | None = None, *, tell: Callable[[str], 
                 work()
         names = cache.in_use()
         if folder is not None:
-            names = [name for name in names if cache.is_stored(name)]  # others lie in folders of earlier settings
+            names = [name for name in names if cache.stored(name)]  # others lie in folders of earlier settings
             with suppress(OSError):
                 folder.write(mark, "\n".join(names).encode())
     return Warmup(cache.compilations - before, len(names), time.perf_counter() - start, path)

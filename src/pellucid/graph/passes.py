@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pellucid.graph.node import Literal, Node
 
@@ -14,10 +16,7 @@ if TYPE_CHECKING:
 
 def prune(graph: Graph) -> Graph:
     """Drop the operations that no output needs. Inputs stay, they are the signature."""
-    needed = {out for out in graph.outputs if not isinstance(out, Literal)}
-    for i in range(len(graph.nodes) - 1, graph.inputs - 1, -1):
-        if i in needed:
-            needed.update(graph.nodes[i].parents)
+    needed = _needed(graph, graph.outputs)
     keep = [i for i in range(len(graph.nodes)) if i < graph.inputs or i in needed]
     if len(keep) == len(graph.nodes):
         return graph
@@ -41,6 +40,32 @@ def merge_equal(graph: Graph) -> Graph:
                 continue
         nodes.append((i, node))
     return _rebuild(graph, nodes, stands_for)
+
+
+def short_products(graph: Graph, outputs: Sequence[int]) -> Graph:
+    """The float32 matrix products that these outputs need are made of numbers rounded to bfloat16.
+
+    Not those of depth 1, which add nothing up.
+    """
+    needed = _needed(graph, [graph.outputs[o] for o in outputs])
+
+    def changed(i: int, node: Node) -> Node:
+        if i not in needed or node.op is None or node.op.name != "matmul" or node.dtype != np.float32:
+            return node
+        left = node.args[0]
+        depth = (left.spec if isinstance(left, Literal) else graph.nodes[left]).shape[-1]
+        return node if depth == 1 else replace(node, settings={**node.settings, "precision": "bfloat16"})
+
+    return replace(graph, nodes=tuple(changed(i, node) for i, node in enumerate(graph.nodes)))
+
+
+def _needed(graph: Graph, outputs: Iterable[int | Literal]) -> set[int]:
+    """The numbers of the nodes that outputs need."""
+    needed = {out for out in outputs if not isinstance(out, Literal)}
+    for i in range(len(graph.nodes) - 1, graph.inputs - 1, -1):
+        if i in needed:
+            needed.update(graph.nodes[i].parents)
+    return needed
 
 
 def _key(value: Any) -> Any:

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pellucid.engine.native.runtime.processors import usable
+from pellucid.processors import usable
 from pellucid.serve.batches import media_of, predict_batch
 from pellucid.serve.bodies import Room, spooled_body, whole_body
 from pellucid.serve.faults import BAD_REQUEST, WRONG_VALUES, RequestFault

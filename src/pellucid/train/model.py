@@ -23,6 +23,7 @@ from pellucid.data.streams import Stream
 from pellucid.engine.compile import ENGINES
 from pellucid.engine.native.runtime.announcement import silent
 from pellucid.errors import ShapeError
+from pellucid.graph.primitives.products import PRECISIONS
 from pellucid.nn import Layer, Penalty, check_pairing, summary
 from pellucid.nn import loss as find_loss
 from pellucid.nn.dimensions import Summary
@@ -90,9 +91,10 @@ class Model:
     threads : int | None
         threads of the native engine at most; None is `PELLUCID_THREADS`, else the processors that the process may
         use
-    products : str
-        "full", or "bfloat16": float32 numbers are rounded to bfloat16 before they are multiplied in matrix products,
-        which GPUs and TPUs do faster (engine="jax" only)
+    precision : str
+        of the matrix products of training steps: "full", or "bfloat16": float32 numbers are rounded to bfloat16 before
+        they are multiplied, which some processors, GPUs and TPUs do faster. Sums, parameters and the optimizer stay
+        float32, and so does prediction
 
     Examples
     --------
@@ -124,14 +126,12 @@ class Model:
         settings: dict[str, Schedule] | None = None,
         engine: str = "auto",
         threads: int | None = None,
-        products: str = "full",
+        precision: str = "full",
     ) -> None:
         one_of(*ENGINES, words=f"one of {', '.join(map(repr, ENGINES))}").check("engine", engine)
         or_none(WHOLE, "a number from 1, or None for all processors").check("threads", threads)
-        one_of("full", "bfloat16").check("products", products)
-        self.asked_engine, self.threads, self.products = engine, threads, products
-        if products != "full" and self.engine != "jax":
-            raise ValueError(f"products={products!r} is for engine='jax', got engine={self.engine!r}")
+        one_of(*PRECISIONS).check("precision", precision)
+        self.asked_engine, self.threads, self.precision = engine, threads, precision
         self.net = net
         self.loss = find_loss(loss)
         self.optimizer = find_optimizer(optimizer)
@@ -147,6 +147,11 @@ class Model:
             each.check(self.loss)
         self.penalty = penalty
         self.dtype = np.dtype(dtype).newbyteorder("=")
+        if precision != "full" and self.dtype != np.float32:
+            raise ValueError(
+                f"precision={precision!r} rounds float32 numbers, got dtype={self.dtype.name!r}: "
+                "set dtype='float32', or precision='full'"
+            )
         self.settings = checked_settings(settings or {}, net, self.loss)
         self.params: dict[str, Any] = {}
         self.state: dict[str, Any] = {}
@@ -337,7 +342,7 @@ class Model:
             if resume is not None:
                 load_run(run, resume)
             with silent(quiet):
-                run.steps = choose(run, self.engine, self.threads, self.pays, self.products, devices)
+                run.steps = choose(run, self.engine, self.threads, self.pays, devices)
         except BaseException:
             self.params, self.state, self.features = start  # a call that fails its checks leaves nothing behind
             raise
@@ -403,7 +408,7 @@ class Model:
             dtype=self.dtype.name,
         )
         tuned = resolved("the optimizer", self.optimizer, total, per_epoch)
-        trainer = Trainer(self.net, self.loss, tuned, self.penalty, key=plan.seed)
+        trainer = Trainer(self.net, self.loss, tuned, self.penalty, key=plan.seed, precision=self.precision)
         start = NumpySteps(trainer, Snapshot(params, self.state, tuned.init(params) if rule is None else rule))
         history = self.new_history(plan.data, plan.batch_size, plan.validation is not None)
         return Run(plan, trainer, start, callbacks, history, epoch, step, total=total)

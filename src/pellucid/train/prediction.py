@@ -13,13 +13,13 @@ import numpy as np
 from pellucid.data import chunks
 from pellucid.data.inputs import all_finite
 from pellucid.data.rows import Rows
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
 from pellucid.graph.core.tree import flatten, tree_map
 from pellucid.graph.graph import Graph
 from pellucid.graph.record import record
 from pellucid.nn import Loss
+from pellucid.processors import default_threads
 from pellucid.train.loop.step import array_spec
 from pellucid.train.metrics import Metric
 from pellucid.train.shared_graphs import shared_graph

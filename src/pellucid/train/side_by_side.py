@@ -14,8 +14,8 @@ from pellucid.amounts import WHOLE, check_whole, or_none
 from pellucid.blas_threads import one_thread
 from pellucid.data.splits import take_rows
 from pellucid.engine.native.runtime.announcement import silent
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.errors import ShapeError
+from pellucid.processors import default_threads
 from pellucid.train.callbacks.screens import bar
 from pellucid.train.engine_choice import DEVICES
 from pellucid.train.history import History

@@ -150,12 +150,12 @@ def test_code_that_needs_what_is_not_there_is_compiled_again(monkeypatch, tmp_pa
 
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
     kernel = plus(61)
-    name = cache.key_of(kernel)
+    name = kernel.name
     for code in (Code(("pellucid_no_such_function",), b""), Code((), b"no code"), Code((), b"")):
-        cache._addresses.pop((kernel.key, processor()), None)
+        cache._addresses.pop((kernel.name, processor()), None)
         cache._store("", name, code)
         assert compiled_by(lambda: cache.addresses([kernel])) == 1
-        assert cache._stored(name) not in (None, code)  # and mended
+        assert cache.stored(name) not in (None, code)  # and mended
 
 
 class Terminal(io.StringIO):

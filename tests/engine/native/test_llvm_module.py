@@ -25,16 +25,16 @@ def called(kernel: Kernel, x: int) -> int:
 def test_a_kernel_is_compiled_once_and_then_found_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("PELLUCID_CACHE_DIR", str(tmp_path))
     kernel = Kernel("plus three, for a test", plus(3))
-    cache._addresses.pop((kernel.key, processor()), None)
+    cache._addresses.pop((kernel.name, processor()), None)
     before = cache.compilations
     assert called(kernel, 4) == 7
     assert cache.compilations == before + 1
-    cache._addresses.pop((kernel.key, processor()))
+    cache._addresses.pop((kernel.name, processor()))
     assert called(Kernel("plus three, for a test", plus(9)), 4) == 7  # by its key: nothing is written again
     assert cache.compilations == before + 1
     (text,) = tmp_path.rglob("*.ll")
     assert "add i64" in text.read_text()
-    cache._addresses.pop((kernel.key, processor()))
+    cache._addresses.pop((kernel.name, processor()))
 
 
 @pytest.mark.parametrize("name", executable())

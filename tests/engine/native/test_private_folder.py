@@ -28,7 +28,7 @@ as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, re
 def result(kernel):
     """(what the kernel returns for 1, how many were compiled for it), as in a new process"""
     before = cache.compilations
-    cache._addresses.pop((kernel.key, processor()), None)
+    cache._addresses.pop((kernel.name, processor()), None)
     (address,) = cache.addresses([kernel])
     assert address
     one = ctypes.c_int64(1)
@@ -212,7 +212,7 @@ def test_a_file_that_is_being_written_is_no_leftover(tmp_path, monkeypatch):
 
 def test_the_code_of_another_kernel_is_not_taken_for_it(root):
     result(OTHER)
-    mine, other = (inside(root) / f"{cache.key_of(kernel)}.o" for kernel in (KERNEL, OTHER))
+    mine, other = (inside(root) / f"{kernel.name}.o" for kernel in (KERNEL, OTHER))
     mine.write_bytes(other.read_bytes())
     assert result(KERNEL) == (42, 1)
     assert result(KERNEL) == (42, 0)  # mended

@@ -81,7 +81,7 @@ def test_a_loop_writes_over_the_product_behind_which_it_stands():
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
     program = step(threads=threads, norm="batch", dropout=0.2, activation="gelu")
-    memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
+    memory = Memory(program, {"n": 40}, {x.number: 0 for x in program.lowered.inputs})
     life = _lifetimes(program.steps, program.overwrites, dict.fromkeys({n for n, _ in memory.offsets}), threads)
     values = {x.number: x for x in program.lowered.values}
     spans = []
@@ -100,7 +100,7 @@ def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
 def test_results_lie_apart_from_all_else(split):
     """They are collected after the last barrier, when another thread may be in the next step already."""
     program = step(threads=2, norm="batch", dropout=0.2, activation="gelu")
-    memory = Memory(program, {"n": 40}, {x.number for x in program.lowered.inputs})
+    memory = Memory(program, {"n": 40}, {x.number: 0 for x in program.lowered.inputs})
     values = {x.number: x for x in program.lowered.values}
     spans = {
         key: (offset, offset + size_of(values[key[0]].shape, {"n": 40}) * values[key[0]].dtype.itemsize)
@@ -121,7 +121,7 @@ def test_memory_is_used_again():
         return x
 
     program = build(pel.record(f, pel.Spec((64, 64))), {})
-    outside = {x.number for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
+    outside = {x.number: 0 for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
     assert Memory(program, {}, outside).size <= 2 * 64 * 64 * 8 + ALIGN  # two arrays, and the counter of barriers
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from pellucid.engine.jax.lowerings import CHECKS, PRODUCTS, TO_RESULT, Lowering
+from pellucid.engine.jax.lowerings import CHECKS, LOWERINGS, TO_RESULT, Lowering
 from pellucid.engine.jax.row_sums import RowSums, summed_axes
 from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.graph.core.dims import Dim, resolve
@@ -27,7 +27,6 @@ def evaluate(
     leaves: Sequence[Any],
     sizes: Mapping[str, int],
     faults: list[Any] | None = None,
-    products: str = "full",
     sums: RowSums | None = None,
 ) -> list[Any]:
     """The outputs of a graph. `faults`, where it is given, gathers what NumPy would have refused.
@@ -50,9 +49,9 @@ def evaluate(
             args = [_argument(a, values, sizes) for a in node.args]
             axes = None if sums is None else summed_axes(node, graph)
             if sums is None or axes is None:
-                values[place] = _lowered(node, args, sizes, faults, products)
+                values[place] = _lowered(node, args, sizes, faults)
             else:
-                parts[place] = sums.part(partial(_of_own_rows, node, sizes, products), args, axes, node)
+                parts[place] = sums.part(partial(_of_own_rows, node, sizes), args, axes, node)
         if sums is not None:
             values |= sums.added(parts)
         waiting = later
@@ -65,7 +64,7 @@ def _argument(a: int | Literal, values: Mapping[int, Any], sizes: Mapping[str, i
     return a.value.resolve(sizes) if isinstance(a.value, Dim) else a.value
 
 
-def _lowered(node: Node, args: list[Any], sizes: Mapping[str, int], faults: Any, products: str) -> Any:
+def _lowered(node: Node, args: list[Any], sizes: Mapping[str, int], faults: Any) -> Any:
     op = node.op
     assert op is not None
     settings = {key: resolve(setting, sizes) for key, setting in node.settings.items()}
@@ -74,9 +73,9 @@ def _lowered(node: Node, args: list[Any], sizes: Mapping[str, int], faults: Any,
     if np.dtype(node.dtype).kind not in KINDS or np.dtype(node.dtype).itemsize > 8:
         raise CannotCompile(f"the jax engine has no numbers of dtype {np.dtype(node.dtype)}")
     ours = REGISTRY.get(op.name) is op
-    lowering: Lowering | None = PRODUCTS[products].get(op.name) if ours else None
+    lowering: Lowering | None = LOWERINGS.get(op.name) if ours else None
     if lowering is None:
-        return _expanded(node, args, settings, faults, products).astype(node.dtype)
+        return _expanded(node, args, settings, faults).astype(node.dtype)
     args = _promoted(node, args)
     y = jnp.asarray(lowering(*args, **settings)).astype(node.dtype)
     if faults is not None and op.name in CHECKS:
@@ -84,8 +83,8 @@ def _lowered(node: Node, args: list[Any], sizes: Mapping[str, int], faults: Any,
     return y
 
 
-def _of_own_rows(node: Node, sizes: Mapping[str, int], products: str, *args: Any) -> Any:
-    return _lowered(node, list(args), sizes, None, products)
+def _of_own_rows(node: Node, sizes: Mapping[str, int], *args: Any) -> Any:
+    return _lowered(node, list(args), sizes, None)
 
 
 _UFUNCS: dict[str, Any] = {}
@@ -120,7 +119,7 @@ def _cast(a: Any, dtype: Any) -> Any:
     return jnp.asarray(a) if dtype is None else jnp.asarray(a, dtype)
 
 
-def _expanded(node: Node, args: list[Any], settings: dict[str, Any], faults: Any, products: str) -> Any:
+def _expanded(node: Node, args: list[Any], settings: dict[str, Any], faults: Any) -> Any:
     """The parts of a function of the user's that has a rule of its own."""
     op = node.op
     assert op is not None
@@ -131,5 +130,5 @@ def _expanded(node: Node, args: list[Any], settings: dict[str, Any], faults: Any
         raise CannotCompile(f"{op.name!r} is not made of operations that can be recorded: {error}") from error
     if any(n.op is op for n in inner.operations):
         raise CannotCompile(f"the jax engine has no {op.name!r}")
-    (made,) = evaluate(inner, args, {}, faults, products)
+    (made,) = evaluate(inner, args, {}, faults)
     return jnp.asarray(made)

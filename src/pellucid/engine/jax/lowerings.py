@@ -7,7 +7,7 @@ graphs already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -69,6 +69,12 @@ def _logsumexp(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return special.logsumexp(x, axis=axis, keepdims=keepdims) if axis else x
 
 
+def _matmul(a: Any, b: Any, *, precision: str = "full") -> Any:
+    if precision == "full":
+        return jnp.matmul(a, b, precision=lax.Precision.HIGHEST)
+    return jnp.matmul(a.astype(precision), b.astype(precision), preferred_element_type=jnp.float32)
+
+
 def _sparse_matmul(entries: Any, rows: Any, columns: Any, b: Any, *, count: int) -> Any:
     return jax.ops.segment_sum(entries[:, None] * b[columns], rows, num_segments=count)
 
@@ -102,7 +108,7 @@ LOWERINGS: dict[str, Lowering] = {
     "reorder": lambda x, order, *, axis: jnp.take_along_axis(x, order, axis=axis),
     "searchsorted": lambda a, v, *, side: jnp.searchsorted(a, v, side=side),
     # products
-    "matmul": lambda a, b: jnp.matmul(a, b, precision=lax.Precision.HIGHEST),
+    "matmul": _matmul,
     "einsum": lambda *xs, subscripts: jnp.einsum(subscripts, *xs, precision=lax.Precision.HIGHEST),
     "sparse_matmul": _sparse_matmul,
     # matrices
@@ -123,27 +129,6 @@ LOWERINGS: dict[str, Lowering] = {
     "likeness": partial(statistics.likeness_of, jnp),
 }
 
-
-# products of bfloat16 numbers, added up in float32
-
-
-def _shortened(product: Lowering) -> Lowering:
-    def lowered(*xs: Any, **settings: Any) -> Any:
-        if any(x.dtype != jnp.float32 for x in xs):
-            return product(*xs, **settings)
-        return product(*(x.astype(jnp.bfloat16) for x in xs), preferred_element_type=jnp.float32, **settings)
-
-    return lowered
-
-
-SHORT_PRODUCTS: dict[str, Lowering] = {
-    **LOWERINGS,
-    "matmul": _shortened(jnp.matmul),
-    "einsum": _shortened(lambda *xs, subscripts, **options: jnp.einsum(subscripts, *xs, **options)),
-}
-
-PRODUCTS: dict[str, Mapping[str, Lowering]] = {"full": LOWERINGS, "bfloat16": SHORT_PRODUCTS}
-"""Tables by what float32 numbers are rounded to before they are multiplied in matrix products."""
 
 # fmt: off
 TO_RESULT = frozenset((

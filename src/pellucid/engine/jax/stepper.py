@@ -27,8 +27,8 @@ from pellucid.graph.graph import Graph
 class StepProgram:
     """The step of a graph, jitted: JAX keeps one compiled form for each number of rows and of steps."""
 
-    def __init__(self, graph: Graph, roles: Roles, products: str, placement: Placement) -> None:
-        self.graph, self.roles, self.products, self.placement = graph, roles, products, placement
+    def __init__(self, graph: Graph, roles: Roles, placement: Placement) -> None:
+        self.graph, self.roles, self.placement = graph, roles, placement
         self.sources = {i: o for o, i in roles.updates.items()}
         self.epoch = jax.jit(self._epoch, donate_argnums=0)
         self.part = jax.jit(self._part, donate_argnums=0)
@@ -42,7 +42,7 @@ class StepProgram:
                 leaves[i] = value
         faults: list[Any] | None = None if roles.checked else []
         rows = batch[0].shape[0]
-        outputs = evaluate(self.graph, leaves, {"n": rows}, faults, self.products, self.placement.row_sums(rows))
+        outputs = evaluate(self.graph, leaves, {"n": rows}, faults, self.placement.row_sums(rows))
         after = [
             jnp.asarray(outputs[self.sources[i]], x.dtype) if i in self.sources else x
             for i, x in zip(roles.state, state, strict=True)
@@ -72,13 +72,13 @@ class StepProgram:
         return lax.fori_loop(0, count, body, (state, jnp.zeros((rows.shape[0], len(self.roles.results)))))
 
 
-def program_for(graph: Graph, roles: Roles, products: str, placement: Placement) -> StepProgram:
+def program_for(graph: Graph, roles: Roles, placement: Placement) -> StepProgram:
     """One is kept with its graph for each way to run it."""
     programs: list[StepProgram] = graph.kept.setdefault(StepProgram, [])
     for program in programs:
-        if (program.roles, program.products, program.placement) == (roles, products, placement):
+        if (program.roles, program.placement) == (roles, placement):
             return program
-    programs.append(StepProgram(graph, roles, products, placement))
+    programs.append(StepProgram(graph, roles, placement))
     return programs[-1]
 
 
@@ -87,9 +87,9 @@ class JaxStepper:
 
     threads = 1
 
-    def __init__(self, graph: Graph, roles: Roles, rows: int, products: str, placement: Placement) -> None:
+    def __init__(self, graph: Graph, roles: Roles, rows: int, placement: Placement) -> None:
         self.graph, self.roles, self.rows, self.placement = graph, roles, rows, placement
-        self.program = program_for(graph, roles, products, placement)
+        self.program = program_for(graph, roles, placement)
         self.data: list[Any] = []
         self.state: list[Any] = []
         self.prepare(rows)

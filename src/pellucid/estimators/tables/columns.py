@@ -18,8 +18,8 @@ from sklearn.utils import check_array
 from pellucid.data.dataset import Dataset
 from pellucid.data.inputs import refuse_containers
 from pellucid.data.types import Array, ArrayLike
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.tables.coded_texts import Column, as_objects, coded, is_coded
+from pellucid.processors import default_threads
 
 NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY = "numeric", "boolean", "category", "datetime", "empty"
 KINDS = (NUMERIC, BOOLEAN, CATEGORY, TIME, EMPTY)

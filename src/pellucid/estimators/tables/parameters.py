@@ -145,6 +145,7 @@ class TableParameters(Parameters):
     )
     engine: str = parameter(default="auto", same=MoreParameters)
     threads: int | None = parameter(default=None, same=MoreParameters)
+    precision: str = parameter(default="full", same=MoreParameters)
     dtype: str | type | np.dtype[np.floating] = parameter(default="float32", same=MoreParameters, doc="precision")
 
 

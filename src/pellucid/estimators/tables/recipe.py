@@ -152,6 +152,7 @@ def table_recipe(
         dtype=np.dtype(parameters.dtype),
         engine=parameters.engine,
         threads=parameters.threads,
+        precision=parameters.precision,
     )
 
 

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.amounts import check_number
 from pellucid.data.row_parts import by_parts
 from pellucid.data.types import Array, ArrayLike, Floats
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.inputs import checked_weights
 from pellucid.estimators.tables.clipping import smoothly_clipped
 from pellucid.estimators.tables.hidden_directions import HiddenDirections
+from pellucid.processors import default_threads
 
 
 def weighted_quantiles(x: Floats, shares: tuple[float, ...], weights: Array | None = None) -> Floats:

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from pellucid.data.samples import Samples
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.fitted import Fitted, begin
 from pellucid.estimators.recipe import Recipe
 from pellucid.estimators.tables.common_epoch import Trial, candidates_for
 from pellucid.estimators.tables.kept_networks import KeptNetworks, task_of
 from pellucid.estimators.tables.time_limit import Clock, Pace, shortened
+from pellucid.processors import default_threads
 from pellucid.train import Callback
 from pellucid.train.loop.ending import EndingKind
 from pellucid.train.side_by_side import side_by_side

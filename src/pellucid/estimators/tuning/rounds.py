@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.engine.native.runtime.announcement import silent
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.estimators.inputs import Learner
 from pellucid.estimators.tuning.folds import Fold
 from pellucid.estimators.tuning.trial import Outcome, Settings, try_out, try_out_elsewhere
+from pellucid.processors import default_threads
 from pellucid.train.loop.ending import INTERRUPTED
 from pellucid.train.loop.loop import HALT
 from pellucid.train.side_by_side import side_by_side

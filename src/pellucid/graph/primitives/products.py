@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pellucid.errors import ShapeError
-from pellucid.graph.core.primitive import EachArgument, fit, primitive
+from pellucid.graph.core.primitive import EachArgument, Primitive, fit, primitive
 from pellucid.graph.core.spec import Spec, broadcast, format_shape, promote
 
+PRECISIONS = ("full", "bfloat16")
+"""What float32 numbers are rounded to before they are multiplied in matrix products, whose sums are float32."""
 
-def _matmul_shape(a: Spec, b: Spec) -> Spec:
+
+def _matmul_shape(a: Spec, b: Spec, *, precision: str = "full") -> Spec:
     if not a.shape or not b.shape:
         raise ShapeError("matmul (@) needs arrays of at least one dimension: use * for a single number")
     inner_a, inner_b = a.shape[-1], b.shape[-2 if b.ndim > 1 else 0]
@@ -26,7 +30,7 @@ def _matmul_shape(a: Spec, b: Spec) -> Spec:
     return Spec((*lead, *rows, *columns), promote([a, b]))
 
 
-def _matmul(a: Any, b: Any) -> Any:
+def _matmul(a: Any, b: Any, *, precision: str = "full") -> Any:
     if (
         a.__class__ is not np.ndarray
         or b.__class__ is not np.ndarray
@@ -34,7 +38,21 @@ def _matmul(a: Any, b: Any) -> Any:
     ):
         a, b = np.asarray(a), np.asarray(b)
         _matmul_shape(Spec(a.shape, a.dtype), Spec(b.shape, b.dtype))  # says what does not fit
+    if precision == "bfloat16":
+        a, b = as_bfloat16(a), as_bfloat16(b)
     return a @ b
+
+
+def as_bfloat16(x: Any) -> Any:
+    """float32 numbers with the values of the nearest bfloat16 numbers, ties to even.
+
+    >>> as_bfloat16(np.float32([1.0, 1.003, 1.005]))
+    array([1.       , 1.       , 1.0078125], dtype=float32)
+    """
+    x = np.asarray(x, np.float32)
+    bits = x.view(np.uint32)
+    nearest = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return np.where(np.isnan(x), x, nearest.astype(np.uint32).view(np.float32))
 
 
 def swap(x: Any) -> Any:
@@ -42,27 +60,37 @@ def swap(x: Any) -> Any:
     return x.T if len(x.shape) == 2 else np.swapaxes(x, -1, -2)
 
 
-def _matmul_left(d: Any, y: Any, a: Any, b: Any) -> Any:
+def column(x: Any) -> Any:
+    """A stack of vectors as one of matrices with one column."""
+    return np.expand_dims(x, -1)
+
+
+def _matmul_left(d: Any, y: Any, a: Any, b: Any, **settings: Any) -> Any:
+    product = partial(matmul, **settings)
     if np.ndim(b) == 1:
-        return fit(np.expand_dims(d, -1) * b, a)
+        return fit(column(d) * b, a)
     if np.ndim(a) == 1:
-        return fit(b @ d if np.ndim(b) == 2 else np.squeeze(b @ np.expand_dims(d, -1), -1), a)
-    return fit(d @ swap(b), a)
+        return fit(product(b, d) if np.ndim(b) == 2 else np.squeeze(product(b, column(d)), -1), a)
+    return fit(product(d, swap(b)), a)
 
 
-def _matmul_right(d: Any, y: Any, a: Any, b: Any) -> Any:
+def _matmul_right(d: Any, y: Any, a: Any, b: Any, **settings: Any) -> Any:
+    product = partial(matmul, **settings)
     if np.ndim(a) == 1:
-        return fit(np.expand_dims(a, -1) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
+        return fit(column(a) * np.expand_dims(d, -2), b) if np.ndim(b) > 1 else fit(a * d, b)
     if np.ndim(b) == 1:
-        return fit(swap(a) @ d if np.ndim(a) == 2 else np.squeeze(swap(a) @ np.expand_dims(d, -1), -1), b)
-    return fit(swap(a) @ d, b)
+        return fit(product(swap(a), d) if np.ndim(a) == 2 else np.squeeze(product(swap(a), column(d)), -1), b)
+    return fit(product(swap(a), d), b)
 
 
-matmul = primitive(
+matmul: Primitive = primitive(
     "matmul",
     _matmul,
     shape=_matmul_shape,
-    jvp=(lambda d, y, a, b: d @ b, lambda d, y, a, b: a @ d),
+    jvp=(
+        lambda d, y, a, b, **settings: matmul(d, b, **settings),
+        lambda d, y, a, b, **settings: matmul(a, d, **settings),
+    ),
     vjp=(_matmul_left, _matmul_right),
     ufunc=np.matmul,
 )

@@ -96,7 +96,7 @@ class Notation:
             return text, _SIGN if text.startswith(self.signs["-"]) else _ATOM
         if e.op == "partial":
             return self.partial(*(self.write(a) for a in e.args)), _PRODUCT
-        if e.op in INFIX:
+        if e.op in INFIX and not e.settings:
             return self._infix(e)
         if e.op == "negative":
             return self.signs["-"] + self._inside(e.args[0], _PRODUCT), _SIGN

@@ -15,12 +15,12 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import Dim, resolve
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal
+from pellucid.processors import default_threads
 from pellucid.train import Model
 from pellucid.train.loop.step import Snapshot, Trainer, float64s
 
@@ -101,7 +101,7 @@ def trained(
     size = max(min(batch, len(rows)), 1)
     per_epoch = max(len(rows) // size, 1)
     optimizer = model.optimizer.fit(steps, per_epoch)
-    trainer = Trainer(model.net, model.loss, optimizer, model.penalty, key=seed)
+    trainer = Trainer(model.net, model.loss, optimizer, model.penalty, key=seed, precision=model.precision)
     now = Snapshot(model.params, model.state, optimizer.init(model.params))
     settings = {name: np.float64(s.fit(steps, per_epoch)(0)) for name, s in model.settings.items()}
     numbers = float64s(optimizer.numbers(0) | {"lr": rate})

@@ -11,9 +11,10 @@ import numpy as np
 
 from pellucid import nn, optim
 from pellucid.engine.compile import ENGINES
-from pellucid.engine.native.runtime.processors import usable
 from pellucid.errors import PellucidError
 from pellucid.graph.core.spec import Spec
+from pellucid.graph.primitives.products import PRECISIONS
+from pellucid.processors import usable
 from pellucid.train.files.container import (
     COUNT,
     COUNTS,
@@ -56,9 +57,9 @@ def described(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "own_metrics": [m.name for m in model.metrics if METRICS.get(m.name) is not m],
         "dtype": model.dtype.name,
         "features": list(model.features),
-        "engine": model.asked_engine if model.products == "full" else "jax",
+        "engine": model.asked_engine,
         "threads": model.threads,
-        "products": model.products,
+        "precision": model.precision,
         "compiled": model.compiled,
         "history": model.history.described(),
     }
@@ -132,7 +133,7 @@ def _model(data: Any, custom: Mapping[str, Any], path: Any) -> Model:
         settings={k: restore(v, custom) for k, v in entry(data, "settings", MAPPING, path).items()},
         engine=entry(data, "engine", among(*ENGINES), path, default="auto"),
         threads=None if threads is None else min(threads, usable()),  # a file asks for no more than there are
-        products=entry(data, "products", among("full", "bfloat16"), path, default="full"),
+        precision=entry(data, "precision", among(*PRECISIONS), path, default=data.get("products", "full")),
     )
 
 

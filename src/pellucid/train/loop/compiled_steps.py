@@ -16,11 +16,11 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.runtime.interrupts import uninterrupted
 from pellucid.engine.native.runtime.stepper import Roles
 from pellucid.errors import PellucidError
 from pellucid.graph.core.tree import flatten, paths, unflatten
 from pellucid.graph.graph import Graph
+from pellucid.interrupts import uninterrupted
 from pellucid.train.loop.divergence import locate
 from pellucid.train.loop.step import RESULTS, Snapshot, float64s
 

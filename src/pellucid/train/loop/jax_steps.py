@@ -32,15 +32,15 @@ class JaxSteps(CompiledSteps):
     threads = 1
     stepper: JaxStepper
 
-    def __init__(self, run: Run, products: str, placement: Placement) -> None:
-        self.products, self.placement = products, placement
+    def __init__(self, run: Run, placement: Placement) -> None:
+        self.placement = placement
         super().__init__(run)
 
     def _bind(self, run: Run, data: Rows, rows: int) -> None:
         self.rows = rows
         graph = graph_of(run, data)
         places = roles(graph, checked=run.trainer.ours)
-        self.stepper = JaxStepper(graph, places, rows, self.products, self.placement)
+        self.stepper = JaxStepper(graph, places, rows, self.placement)
         each = compiled_seconds(graph, {"n": rows})
         epoch = -(-len(data) // rows)
         self.chunk = max(1, int(PERIOD / each), epoch if epoch * each < LONG else 1)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pellucid.data.rows import Rows
 from pellucid.engine.native.runtime import stepper as native
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.program import Program
 from pellucid.engine.native.runtime.row_orders import row_orders
 from pellucid.engine.native.runtime.work import compiled_seconds, threads_for
+from pellucid.processors import default_threads
 from pellucid.train.loop.compiled_steps import PERIOD, CompiledSteps, graph_of, roles
 from pellucid.train.loop.stream_steps import StreamedSteps
 

@@ -19,8 +19,9 @@ from pellucid.data.rows import Rows
 from pellucid.engine import engine_named
 from pellucid.graph.core.dims import Dim
 from pellucid.graph.core.spec import Spec
-from pellucid.graph.core.tree import flatten, tree_map
+from pellucid.graph.core.tree import flatten, paths, tree_map
 from pellucid.graph.graph import Graph
+from pellucid.graph.passes import short_products
 from pellucid.graph.primitives.sparse import SparseMatrix
 from pellucid.graph.record import record
 from pellucid.nn.layers.layer import Layer
@@ -32,6 +33,10 @@ from pellucid.train.shared_graphs import is_ours, shared_graph
 Arrays = dict[str, Any]
 RESULTS = ("objective", "size", "reach", "loss", "penalty")
 """What `Trainer.whole` gives behind the new state, in order; the last two where there is a penalty."""
+
+
+GRADIENT = {"step": ("[1]", "[2]"), "gradient": ("",), "update": ()}
+"""By graph: where paths of those outputs begin that need the network and its gradient, but nothing of the rule."""
 
 
 class Snapshot(NamedTuple):
@@ -88,6 +93,7 @@ class Trainer:
     penalty: Any = None
     key: int = 0
     engine: str = "numpy"
+    precision: str = "full"
     graphs: dict[Any, Graph] = field(default_factory=dict)
 
     @property
@@ -185,7 +191,16 @@ def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
     kinds = tuple((np.shape(x)[first <= i < first + batch :], np.asarray(x).dtype) for i, x in enumerate(leaves))
     optimizer = trainer.optimizer.unscheduled() if is_ours(trainer.optimizer) else trainer.optimizer
     parts = (trainer.net, trainer.loss, optimizer, trainer.penalty)
-    return shared_graph((name, kinds, tree), parts, lambda: record(f, *_specs(args), name=name), key=trainer.key)
+
+    def recorded() -> Graph:
+        graph = record(f, *_specs(args), name=name)
+        if trainer.precision == "full":
+            return graph
+        return short_products(
+            graph, [o for o, path in enumerate(paths(graph.out_tree)) if path.startswith(GRADIENT[name])]
+        )
+
+    return shared_graph((name, kinds, tree, trainer.precision), parts, recorded, key=trainer.key)
 
 
 def measured(objective: Any, size: Any, reach: Any, parts: Mapping[str, Any]) -> Measured:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid.data.rows import Rows
 from pellucid.data.streams import Stream
-from pellucid.engine.native.runtime.processors import default_threads
+from pellucid.processors import default_threads
 from pellucid.train.loop.divergence import locate
 from pellucid.train.loop.step import Snapshot, Trainer, float64s, measured
 
@@ -128,9 +128,7 @@ class NumpySteps:
         """No memory but that of the snapshot."""
 
 
-def choose(
-    run: Run, engine: str, threads: int | None, pays: float, products: str = "full", devices: str | None = None
-) -> Steps:
+def choose(run: Run, engine: str, threads: int | None, pays: float, devices: str | None = None) -> Steps:
     """Compiled steps, where they are asked for, or pay (seconds saved), and are possible; else those that the run has.
 
     Sizes decide, so that the same call gives the same bits. A resumed run goes on as it began, though the call may now
@@ -144,7 +142,7 @@ def choose(
     if engine == "numpy":
         return run.steps
     if engine == "jax":
-        return _on_jax(run, products, devices)
+        return _on_jax(run, devices)
     from pellucid.engine.native.passes.lower import CannotCompile
     from pellucid.engine.native.runtime.fallback import numpy_seconds, tell
     from pellucid.engine.native.runtime.work import compiled_seconds
@@ -177,7 +175,7 @@ def choose(
     return run.steps
 
 
-def _on_jax(run: Run, products: str, devices: str | None) -> Steps:
+def _on_jax(run: Run, devices: str | None) -> Steps:
     """Steps on JAX's devices, where they are possible; in two halves where callbacks want gradients."""
     from pellucid.engine.jax.library import require_jax
 
@@ -194,7 +192,7 @@ def _on_jax(run: Run, products: str, devices: str | None) -> Steps:
         if any(c.handles("forward") or c.handles("gradients") for c in run.callbacks):  # each process takes all rows
             return NumpySteps(replace(run.trainer, engine="jax"), run.now)
         streamed = isinstance(run.plan.data, Stream)
-        return (JaxStreamSteps if streamed else JaxSteps)(run, products, placement)
+        return (JaxStreamSteps if streamed else JaxSteps)(run, placement)
     except CannotCompile as error:
         if devices is not None and count() > 1:  # each alone would train another model
             raise

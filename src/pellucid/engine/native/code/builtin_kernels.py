@@ -1,9 +1,10 @@
-"""Kernels that are the same for every program: products, sums of parts, moves. Each has a layout of its table."""
+"""Kernels that are the same for every program: products, sums of parts, moves. Each knows the layout of its table."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,12 +16,24 @@ from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.code.vectormath.operations import select
 from pellucid.engine.native.code.words import BYTES, Reader, Words
 
-BAD_INDEX, BAD_LABEL, NOT_FINITE = 2, 3, 4
-"""What a program returns that met an index or a label out of range, or an input that is no finite number."""
+STOPPED, BAD_INDEX, BAD_LABEL, NOT_FINITE = range(1, 5)
+"""What a program returns that was stopped by a number it makes, or that met an index or a label out of range, or an
+input that is no finite number."""
 
 
-def builtin(key: str, words: Words, body: Callable[[Code, Reader], Lanes | int | None]) -> Kernel:
-    """A kernel by its body, which reads the words of its table and gives the status; None is 0, all is well."""
+@dataclass(frozen=True, kw_only=True)
+class Builtin(Kernel):
+    """A kernel and the layout of its table. Called with the words, it gives what a program has to run."""
+
+    words: Words = field(compare=False, repr=False)
+
+    def __call__(self, *lists: Iterable[int], **values: int) -> tuple[Kernel, list[int]]:
+        return self, self.words(*lists, **values)
+
+
+def builtin(key: str, names: str, body: Callable[[Code, Reader], Lanes | int | None]) -> Builtin:
+    """A kernel by its words and its body, which reads them and gives the status; None is 0, all is well."""
+    words = Words(names)
 
     def write(name: str, processor: Processor) -> str:
         code = Code(Text(), name, processor)
@@ -28,27 +41,21 @@ def builtin(key: str, words: Words, body: Callable[[Code, Reader], Lanes | int |
         code.finish(0 if status is None else status)
         return str(code.text)
 
-    return Kernel(key, write)
-
-
-GEMM_WORDS = Words("function transb transa columns rows depth alpha b ldb a lda beta c ldc")
-"""The address of BLAS's function, and what it is given."""
+    return Builtin(key, write, words=words)
 
 
 def _gemm(code: Code, w: Reader) -> None:
     """It takes addresses: those of the matrices, and of the words in which its numbers stand."""
-    table, matrices = code.arguments[0], {"a": w.a, "b": w.b, "c": w.c}
-    names = GEMM_WORDS.names[1:]
-    code.call_pointers(w.function, [matrices.get(name, table + BYTES * GEMM_WORDS.place(name)) for name in names])
+    table, matrices, words = code.arguments[0], {"a": w.a, "b": w.b, "c": w.c}, GEMM.words
+    numbers = [matrices.get(name, table + BYTES * words.place(name)) for name in words.names[1:]]
+    code.call_pointers(w.function, numbers)
 
 
-GEMM = builtin("gemm", GEMM_WORDS, _gemm)
+GEMM = builtin("gemm", "function transb transa columns rows depth alpha b ldb a lda beta c ldc", _gemm)
+"""The address of BLAS's function, and what it is given."""
 
-ZERO_WORDS = Words("bytes target")
-ZERO = builtin("zero", ZERO_WORDS, lambda code, w: code.clear(w.target, w.bytes))
-
-COPY_WORDS = Words("bytes source target")
-COPY = builtin("copy", COPY_WORDS, lambda code, w: code.copy(w.target, w.source, w.bytes))
+ZERO = builtin("zero", "bytes target", lambda code, w: code.clear(w.target, w.bytes))
+COPY = builtin("copy", "bytes source target", lambda code, w: code.copy(w.target, w.source, w.bytes))
 
 
 def _append(code: Code, w: Reader) -> None:
@@ -57,34 +64,29 @@ def _append(code: Code, w: Reader) -> None:
     w.put("target", w.target + w.bytes)
 
 
-APPEND = builtin("append", COPY_WORDS, _append)
-
-FINITE_WORDS = Words("count values")
+APPEND = builtin("append", "bytes source target", _append)
 
 
 @functools.cache
-def check_finite(dtype: str) -> Kernel:
-    """NOT_FINITE if a number is NaN or infinite."""
+def check_finite(dtype: str) -> Builtin:
+    """The status if a number is NaN or infinite."""
 
     def body(code: Code, w: Reader) -> Lanes:
         found = _any(code, w, dtype, np.dtype(dtype).itemsize, lambda x: ~(abs(x) < float("inf")))
-        return found.select(code.constant(NOT_FINITE, INT32), 0)
+        return found.select(w.status, 0).astype(INT32)
 
-    return builtin(f"check_finite {dtype}", FINITE_WORDS, body)
-
-
-RANGE_WORDS = Words("count values begin end status")
+    return builtin(f"check_finite {dtype}", "count values status", body)
 
 
 @functools.cache
-def check_range(dtype: str) -> Kernel:
+def check_range(dtype: str) -> Builtin:
     """The status if a whole number is outside begin ... end - 1."""
 
     def body(code: Code, w: Reader) -> Lanes:
         found = _any(code, w, dtype, INT64.itemsize, lambda x: (x.astype(INT64) < w.begin) | (x.astype(INT64) >= w.end))
         return found.select(w.status, 0).astype(INT32)
 
-    return builtin(f"check_range {dtype}", RANGE_WORDS, body)
+    return builtin(f"check_range {dtype}", "count values begin end status", body)
 
 
 def _any(code: Code, w: Reader, dtype: str, itemsize: int, question: Callable[[Lanes], Lanes]) -> Lanes:
@@ -99,13 +101,9 @@ def _any(code: Code, w: Reader, dtype: str, itemsize: int, question: Callable[[L
     return answers.total()
 
 
-COMBINE_WORDS = Words("count parts source between target")
-"""Parts of a reduction lie `between` bytes apart."""
-
-
 @functools.cache
-def combine(kind: str, dtype: str) -> Kernel:
-    """All parts in one, in their order."""
+def combine(kind: str, dtype: str) -> Builtin:
+    """All parts of a reduction in one, in their order. They lie `between` bytes apart."""
 
     def body(code: Code, w: Reader) -> None:
         target = code.array(w.target, dtype)
@@ -121,21 +119,21 @@ def combine(kind: str, dtype: str) -> Kernel:
 
             code.span(0, w.count, lanes, add, masked)
 
-    return builtin(f"combine {kind} {dtype}", COMBINE_WORDS, body)
+    return builtin(f"combine {kind} {dtype}", "count parts source between target", body)
 
 
 TRIPLE = 3
 """Size and two steps of an axis; address, size and step of an index array."""
 
-MOVE_WORDS = Words("indexes count axes source target step")
-"""Index arrays, elements of each, axes beside them; the step of an index on the side that is not indexed. Behind it
-(address, size, step) of each index array, and (size, step on the indexed side, step on the other) of each axis, of
-which there is at least one. Steps are in elements. Without index arrays the count is 1."""
-
 
 @functools.cache
-def move(dtype: str, scatter: bool) -> Kernel:
-    """Elements from one place to another, by index arrays out of an array (or without any), or adding into one."""
+def move(dtype: str, scatter: bool) -> Builtin:
+    """Elements from one place to another, by index arrays out of an array (or without any), or adding into one.
+
+    Its words: index arrays, elements of each, axes beside them; the step of an index on the side that is not indexed.
+    Behind them (address, size, step) of each index array, and (size, step on the indexed side, step on the other) of
+    each axis, of which there is at least one. Steps are in elements. Without index arrays the count is 1.
+    """
     item = np.dtype(dtype).itemsize
 
     def body(code: Code, w: Reader) -> None:
@@ -143,17 +141,17 @@ def move(dtype: str, scatter: bool) -> Kernel:
         axes_at, last = TRIPLE * w.indexes, w.axes - 1
         total = code.variable(INT64, 1)
         with code.loop(0, last) as axis:
-            total.set(total.get() * w.rest[axes_at + TRIPLE * axis])
+            total.set(total.get() * w.rest.load(axes_at + TRIPLE * axis))
         lines = total.get()
-        inner, inside, outside = (w.rest[axes_at + TRIPLE * last + part] for part in range(TRIPLE))
+        inner, inside, outside = (w.rest.load(axes_at + TRIPLE * last + part) for part in range(TRIPLE))
         with code.loop(0, w.count) as g, code.loop(0, lines) as line:
             rest, there, here = (code.variable(INT64, start) for start in (line, 0, g * w.step))
             with code.loop(0, w.indexes) as i:
-                address, size, step = (w.rest[TRIPLE * i + part] for part in range(TRIPLE))
+                address, size, step = (w.rest.load(TRIPLE * i + part) for part in range(TRIPLE))
                 index = code.array(address, INT64).load(g)
                 there.set(there.get() + select(index < 0, index + size, index) * step)
             with code.loop(0, last) as back:
-                size, *steps = (w.rest[axes_at + TRIPLE * (last - 1 - back) + part] for part in range(TRIPLE))
+                size, *steps = (w.rest.load(axes_at + TRIPLE * (last - 1 - back) + part) for part in range(TRIPLE))
                 place = rest.get().rest(size)
                 for side, step in zip((there, here), steps, strict=True):
                     side.set(side.get() + place * step)
@@ -170,14 +168,11 @@ def move(dtype: str, scatter: bool) -> Kernel:
                 with code.when(~whole), code.loop(0, inner) as i:
                     target.store(flat + i * outside, source.load(indexed + i * inside))
 
-    return builtin(f"{'scatter' if scatter else 'move'} {dtype}", MOVE_WORDS, body)
-
-
-ALONG_WORDS = Words("rows columns source target")
+    return builtin(f"{'scatter' if scatter else 'move'} {dtype}", "indexes count axes source target step", body)
 
 
 @functools.cache
-def along(op: str, dtype: str) -> Kernel:
+def along(op: str, dtype: str) -> Builtin:
     """argmax, argmin, cumsum along rows."""
 
     def sums(code: Code, w: Reader) -> None:
@@ -202,11 +197,7 @@ def along(op: str, dtype: str) -> Kernel:
                 place.set(better.select(j, place.get()))
             target.store(i, place.get())
 
-    return builtin(f"{op} {dtype}", ALONG_WORDS, sums if op == "cumsum" else places)
-
-
-SHUFFLE_WORDS = Words("draws numbers rows order half")
-"""Random numbers of 32 bits; rows; the largest power of two below their count, 0 for one row."""
+    return builtin(f"{op} {dtype}", "rows columns source target", sums if op == "cumsum" else places)
 
 
 def _shuffle(code: Code, w: Reader) -> Lanes:
@@ -234,4 +225,5 @@ def _shuffle(code: Code, w: Reader) -> Lanes:
     return (place.get() > 0).astype(INT32)
 
 
-SHUFFLE = builtin("shuffle", SHUFFLE_WORDS, _shuffle)
+SHUFFLE = builtin("shuffle", "draws numbers rows order half", _shuffle)
+"""Random numbers of 32 bits; rows; the largest power of two below their count, 0 for one row."""

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.engine.native.code import scalar_functions, whole_numbers
+from pellucid.engine.native.code import scalar_functions
 from pellucid.engine.native.code.llvm.lanes import BOOL, FLOAT64, Lanes
-from pellucid.engine.native.code.special import SCIPY
+from pellucid.engine.native.code.llvm.loader import SCIPY
 from pellucid.engine.native.code.vectormath import FUNCTIONS
 from pellucid.engine.native.code.vectormath.exponentials import exp
 from pellucid.engine.native.code.vectormath.logarithms import log, log1p
 from pellucid.engine.native.code.vectormath.operations import bits, floats, select
+from pellucid.graph.primitives.random import GAMMA, mix
 
 if TYPE_CHECKING:
     from pellucid.engine.native.passes.values import Value
@@ -36,7 +37,8 @@ INFINITY = float("inf")
 class Expression:
     """The formula of an operation; which dtype its operands take; is it worth keeping rather than computing again?
 
-    `asks` says that the formula is given the value that it computes, to see what is known of its operands.
+    `asks` says that the formula is given the value that it computes, to see what is known of its operands; `placed`
+    that its last operand is the place of the number in its array.
     """
 
     formula: Formula
@@ -45,6 +47,7 @@ class Expression:
     whole: Formula | None = None  # for integers, where that differs
     logic: Formula | None = None  # for booleans
     asks: bool = False
+    placed: bool = False
 
 
 def _compiled(symbol: str) -> Expression:
@@ -55,6 +58,10 @@ def _compiled(symbol: str) -> Expression:
 def _in_double(f: Formula) -> Formula:
     """Computed in float64, whatever the dtype."""
     return lambda *xs: f(*(x.astype(FLOAT64) for x in xs)).astype(xs[0].dtype)
+
+
+def _division(f: Formula) -> Expression:
+    return Expression(_in_double(f), whole=f, costly=True)
 
 
 EXPONENTS: dict[float, Formula] = {
@@ -136,6 +143,21 @@ def _relative_entropy(x: Lanes, y: Lanes) -> Lanes:
     return ((x != x) | (y != y)).select(x + y, value)
 
 
+def _random_start(x: Value, key: Lanes, counter: Lanes) -> Lanes:
+    """Where the numbers of a draw begin (SplitMix64, as in graph/primitives/random.py: the same on every executor)."""
+    first: Lanes = mix(key.astype("uint64") + GAMMA)
+    start: Lanes = mix(first ^ (counter.astype("uint64") * GAMMA + x.settings["stream"]))
+    return start
+
+
+def _uniform(x: Value, start: Lanes, place: Lanes) -> Lanes:
+    """A random number in [0, 1) by its place."""
+    drawn: Lanes = mix(start + (place.astype("uint64") + 1) * GAMMA)
+    if x.dtype.itemsize == 8:
+        return (drawn >> 11).astype("int64").astype("float64") * 2.0**-53
+    return (drawn >> 40).astype("int32").astype("float32") * 2.0**-24
+
+
 def _times_log(logarithm: Formula) -> Expression:
     """0 where the factor is 0, unless the other is NaN."""
     return Expression(lambda x, y: ((x == 0) & (y == y)).select(x * 0.0, x * logarithm(y)), costly=True)
@@ -153,13 +175,13 @@ ELEMENTWISE: dict[str, Expression] = {
     "divide": Expression(op.truediv),
     "negative": Expression(op.neg),
     "positive": Expression(_itself),
-    "reciprocal": Expression(lambda a: 1 / a, whole=whole_numbers.reciprocal),
+    "reciprocal": Expression(lambda a: 1 / a, whole=scalar_functions.reciprocal),
     "square": Expression(lambda a: a * a),
     "sqrt": Expression(lambda a: a.code.of_processor("sqrt", a)),
-    "power": Expression(_power, costly=True, asks=True, whole=lambda x, a, p: whole_numbers.power(a, p)),
-    "floor_divide": Expression(_in_double(scalar_functions.floor_divide), whole=whole_numbers.divide, costly=True),
-    "remainder": Expression(_in_double(scalar_functions.remainder), whole=whole_numbers.remainder, costly=True),
-    "fmod": Expression(lambda a, b: scalar_functions.compiled("fmod", a, b), whole=whole_numbers.fmod, costly=True),
+    "power": Expression(_power, costly=True, asks=True, whole=lambda x, a, p: scalar_functions.power(a, p)),
+    "floor_divide": _division(scalar_functions.floor_divide),
+    "remainder": _division(scalar_functions.remainder),
+    "fmod": _division(scalar_functions.fmod),
     "hypot": _compiled("hypot"),
     # kinks and signs
     "absolute": Expression(abs),
@@ -219,28 +241,42 @@ ELEMENTWISE: dict[str, Expression] = {
 """Every elementwise primitive by name."""
 
 
-def written(x: Value, operands: Sequence[Lanes]) -> Lanes:
-    """A value, computed from its operands."""
-    entry = ELEMENTWISE[x.op]
-    dtype = operand_dtype(x)
-    formula = entry.formula
+FORMULAS = ELEMENTWISE | {
+    "iota": Expression(_itself, placed=True),
+    "random_start": Expression(_random_start, operands="own", asks=True),
+    "uniform": Expression(_uniform, operands="own", asks=True, costly=True, placed=True),
+}
+"""... and what the engine has beside them: the position along the last axis, random numbers."""
+
+
+def is_costly(x: Value) -> bool:
+    """Better kept than computed again?"""
+    return x.op in FORMULAS and FORMULAS[x.op].costly
+
+
+def written(x: Value, operands: Sequence[Lanes], place: Callable[[], Lanes]) -> Lanes:
+    """A value, computed from its operands, and where it asks for it from its place."""
+    entry, kinds = FORMULAS[x.op], _operand_dtypes(x, operands)
+    dtype, formula = next(iter(kinds), x.dtype), entry.formula
     if dtype.kind == "b" and entry.operands == "result" and entry.logic is not None:
         formula = entry.logic
     elif dtype.kind in "iu" and entry.whole is not None:
         formula = entry.whole
-    kinds = [BOOL, x.dtype, x.dtype] if entry.operands == "choice" else [dtype] * len(operands)
-    cast = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
-    return formula(*([x] if entry.asks else []), *cast).astype(x.dtype)
+    given = [operand.astype(kind) for operand, kind in zip(operands, kinds, strict=True)]
+    if entry.placed:
+        given.append(place())
+    return formula(*([x] if entry.asks else []), *given).astype(x.dtype)
 
 
-def operand_dtype(x: Value) -> np.dtype[Any]:
-    """In which dtype an operation computes."""
-    entry = ELEMENTWISE[x.op]
-    if entry.operands == "common":
-        strong = [a.dtype if not a.weak else a.dtype.type(0).item() for a in x.args]
-        common = np.result_type(*strong)
-        assert isinstance(common, np.dtype)
-        return common
-    if entry.operands == "own":
-        return x.args[0].dtype
-    return BOOL if entry.operands == "bool" else x.dtype
+def _operand_dtypes(x: Value, operands: Sequence[Lanes]) -> list[np.dtype[Any]]:
+    """In which dtypes an operation takes its operands."""
+    match FORMULAS[x.op].operands:
+        case "own":
+            return [operand.dtype for operand in operands]
+        case "choice":
+            return [BOOL, x.dtype, x.dtype]
+        case "common":
+            dtype = np.result_type(*(a.dtype.type(0).item() if a.weak else a.dtype for a in x.args))
+        case how:
+            dtype = BOOL if how == "bool" else x.dtype
+    return [dtype] * len(operands)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.llvm.code import Code, Lanes
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.code import Array, Code, Lanes
 
 REDUCTIONS = {"sum": 0, "prod": 1, "max": -math.inf, "min": math.inf, "any": False, "all": True}
 """The reductions, and where each begins."""
@@ -43,11 +42,6 @@ class Accumulator:
         self.code, self.kind, self.start = code, kind, start(kind, dtype)
         self.single = code.variable(dtype, self.start)
         self.wide = code.variable(dtype, self.start, lanes) if lanes > 1 else None
-
-    def clear(self) -> None:
-        self.single.set(self.start)
-        if self.wide is not None:
-            self.wide.set(self.start)
 
     def add(self, value: Lanes, lanes: int = 1, mask: Lanes | None = None) -> None:
         if lanes == 1 or self.wide is None:

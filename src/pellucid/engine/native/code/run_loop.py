@@ -1,4 +1,4 @@
-"""The loop that never returns to the interpreter, and what it calls between kernels: barriers, checks.
+"""The loop that never returns to the interpreter, and the barriers that it calls between kernels.
 
 A job is one thread's part of some training steps, or of a single call: batches are gathered, numbers of the step put
 in their places, the entries (function, table) of the program called one after the other, results collected.
@@ -6,17 +6,14 @@ in their places, the entries (function, table) of the program called one after t
 
 from __future__ import annotations
 
-import ctypes
 import os
-
-import numpy as np
 
 from pellucid.engine.native.code.builtin_kernels import builtin
 from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes
 from pellucid.engine.native.code.vectormath.operations import select
 from pellucid.engine.native.code.words import BYTES, Reader, Words
 
-JOB_WORDS = Words(
+JOB_WORDS = (
     "first last reached"  # steps, counted through the epochs; the one that was not made
     " batch per_epoch epoch_rows short"  # rows and batches; which batch of an epoch is the short one, or -1
     " entries entry_count first_row last_row"  # of a whole batch, for this thread
@@ -30,16 +27,6 @@ JOB_WORDS = Words(
 ENTRY_WORDS = Words("function table")
 GATHER_WORDS = Words("source target size")
 """An array, the place of its batch, bytes of a row."""
-
-
-class Job(ctypes.Structure):
-    """The words of a job, by name."""
-
-    _fields_ = [(name, ctypes.c_int64) for name in JOB_WORDS.names]
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self)
 
 
 def _run(code: Code, w: Reader) -> Lanes:
@@ -106,8 +93,8 @@ def _collect(code: Code, w: Reader, k: Lanes) -> None:
 
 
 RUN = builtin("run", JOB_WORDS, _run)
-
-BARRIER_WORDS = Words("counter threads")
+Job = RUN.words.table
+"""What a thread is told, in memory."""
 
 PATIENCE = 100_000
 """Looks at the counter, some 100 microseconds: longer than threads with a processor each wait."""
@@ -124,25 +111,4 @@ def _barrier(code: Code, w: Reader) -> None:
             code.by_name("usleep" if os.name == "posix" else "Sleep", INT32, code.constant(1, INT32))
 
 
-BARRIER = builtin("barrier", BARRIER_WORDS, _barrier)
-
-CHECK_WORDS = Words("count")
-"""Behind it the address of each number, and whether it is float64."""
-
-
-def _check(code: Code, w: Reader) -> Lanes:
-    """1 if one of the numbers is not finite."""
-    status = code.variable(INT32, 0)
-    with code.loop(0, w.count) as i:
-        place, double = w.rest[2 * i], w.rest[2 * i + 1] != 0
-        number = code.variable(np.float64, 0.0)
-        with code.when(double):
-            number.set(code.anywhere(place, np.float64).load(0))
-        with code.when(~double):
-            number.set(code.anywhere(place, np.float32).load(0).astype(np.float64))
-        with code.when(~(abs(number.get()) < float("inf"))):
-            status.set(1)
-    return status.get()
-
-
-CHECK = builtin("check", CHECK_WORDS, _check)
+BARRIER = builtin("barrier", "counter threads", _barrier)

@@ -1,40 +1,104 @@
-"""Functions of single numbers, in float64: the C library's, SciPy's, and sums that do not end by count."""
+"""What a processor does not compute in a vector: division with a rest, powers, the C library's functions and SciPy's,
+sums that do not end by count. Division is NumPy's: rounded down, and 0 for a division of whole numbers by 0.
+"""
 
 from __future__ import annotations
 
-from pellucid.engine.native.code.llvm.code import Code
-from pellucid.engine.native.code.llvm.lanes import FLOAT64, Lanes
+from collections.abc import Callable
+
+from pellucid.engine.native.code.llvm.code import BOOL, FLOAT64, INT64, Code, Lanes
+from pellucid.engine.native.code.vectormath.operations import select
 
 INFINITY, NAN = float("inf"), float("nan")
 TINY = 2.0**-53
 
 
 def compiled(symbol: str, *xs: Lanes) -> Lanes:
-    """A function that the loader finds, number by number, in the dtype of its operands."""
-    code, dtype = xs[0].code, xs[0].dtype
-    lanes = max(x.lanes for x in xs)
-    wide = [x.astype(FLOAT64).spread(lanes) for x in xs]
-    return code.one_by_one(lambda *each: code.by_name(symbol, FLOAT64, *each), *wide).astype(dtype)
+    """A function that the loader finds, number by number in float64, in the dtype of its operands."""
+    return _called(symbol, *(x.astype(FLOAT64) for x in xs)).astype(xs[0].dtype)
+
+
+def _called(name: str, *xs: Lanes) -> Lanes:
+    """A function of numbers of one dtype, for every lane."""
+    code, dtype, lanes = xs[0].code, xs[0].dtype, max(x.lanes for x in xs)
+    return code.one_by_one(lambda *each: code.by_name(name, dtype, *each), *(x.spread(lanes) for x in xs))
+
+
+def _called_here(name: str, body: Callable[[Code], Lanes], *xs: Lanes) -> Lanes:
+    """... that is written in the module, once."""
+    outer, dtype = xs[0].code, xs[0].dtype
+    if name not in outer.text.functions:
+        code = Code(outer.text, name, outer.processor, [dtype] * len(xs), dtype, internal=True)
+        code.finish(body(code))
+    return _called(name, *xs)
+
+
+# division
+
+
+def fmod(x: Lanes, y: Lanes) -> Lanes:
+    """With the sign of the dividend."""
+    return compiled("fmod", x, y) if x.dtype.kind == "f" else (y == 0).select(0, x.rest(_divisor(y)))
 
 
 def remainder(x: Lanes, y: Lanes) -> Lanes:
-    """With the sign of y, exact also where x / y is large."""
-    rest = compiled("fmod", x, y)
-    return ((rest != 0) & ((rest < 0) != (y < 0))).select(rest + y, rest)
+    """With the sign of the divisor, exact also where x / y is large."""
+    rest = fmod(x, y)
+    return _is_below(rest, y).select(rest + y, rest)
 
 
 def floor_divide(x: Lanes, y: Lanes) -> Lanes:
-    """As in NumPy: by way of the remainder, so that -1 // inf is -1."""
-    rest = compiled("fmod", x, y)
-    share = (x - rest) / y
-    share = ((rest != 0) & ((rest < 0) != (y < 0))).select(share - 1, share)
-    return (y == 0).select(x / y, x.code.of_processor("rint", share))
+    """By way of the remainder, so that -1 // inf is -1."""
+    rest = fmod(x, y)
+    if x.dtype.kind == "f":
+        share = (x - rest) / y
+        share = _is_below(rest, y).select(share - 1, share)
+        return (y == 0).select(x / y, x.code.of_processor("rint", share))
+    share = x.quotient(_divisor(y))
+    share = _is_below(rest, y).select(share - 1, share)
+    if x.dtype.kind == "i":
+        share = (y == -1).select(-x, share)
+    return (y == 0).select(0, share)
+
+
+def reciprocal(x: Lanes) -> Lanes:
+    """Of whole numbers."""
+    return floor_divide(x.code.constant(1, x.dtype).spread(x.lanes), x)
+
+
+def _is_below(rest: Lanes, y: Lanes) -> Lanes:
+    """Is there a rest on the other side of 0 than the divisor?"""
+    if rest.dtype.kind == "u":
+        return rest.code.constant(False, BOOL)
+    return (rest != 0) & ((rest < 0) != (y < 0))
+
+
+def _divisor(y: Lanes) -> Lanes:
+    """1 in the place of 0 and -1: the processor could not divide by them."""
+    return ((y == 0) | (y == -1) if y.dtype.kind == "i" else y == 0).select(1, y)
+
+
+# powers and sums
+
+
+def power(x: Lanes, p: Lanes) -> Lanes:
+    """Of whole numbers, by squares; a negative exponent counts as 0."""
+    return _called_here("pellucid.power", _power, x.astype(INT64), p.astype(INT64)).astype(x.dtype)
+
+
+def _power(code: Code) -> Lanes:
+    square, rest = code.variable(INT64, code.arguments[0]), code.variable(INT64, code.arguments[1])
+    product = code.variable(INT64, 1)
+    with code.repeat(lambda: rest.get() > 0):
+        product.set(product.get() * select((rest.get() & 1) != 0, square.get(), code.constant(1)))
+        square.set(square.get() * square.get())
+        rest.set(rest.get() >> 1)
+    return product.get()
 
 
 def hurwitz_zeta(x: Lanes, q: Lanes) -> Lanes:
     """sum (q + k)^-x over k >= 0"""
-    code, lanes = x.code, max(x.lanes, q.lanes)
-    return code.one_by_one(lambda *each: code.by_name(_zeta(code), FLOAT64, *each), x.spread(lanes), q.spread(lanes))
+    return _called_here("pellucid.zeta", _zeta, x, q)
 
 
 BERNOULLI = (
@@ -45,12 +109,8 @@ BERNOULLI = (
 """(2k)! / B_2k"""
 
 
-def _zeta(outer: Code) -> str:
-    """By the Euler-Maclaurin formula (as in Cephes; SciPy exports no address of it), in the module once."""
-    name = "pellucid.zeta"
-    if name in outer.text.functions:
-        return name
-    code = Code(outer.text, name, outer.processor, (FLOAT64, FLOAT64), FLOAT64, internal=True)
+def _zeta(code: Code) -> Lanes:
+    """By the Euler-Maclaurin formula (as in Cephes; SciPy exports no address of it)."""
     x, q = code.arguments
     with code.when((x != x) | (q != q) | (x < 1)):
         code.leave(NAN)
@@ -84,5 +144,4 @@ def _zeta(outer: Code) -> str:
         factor = factor * (x + (k + 1))
         term.set(term.get() / a.get())
         k += 2
-    code.finish(total.get())
-    return name
+    return total.get()

@@ -6,13 +6,11 @@ import functools
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import builtin
-from pellucid.engine.native.code.llvm.code import FLOAT64, INT32, INT64, Code, Lanes
-from pellucid.engine.native.code.llvm.module import Kernel
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.builtin_kernels import Builtin, builtin
+from pellucid.engine.native.code.llvm.code import FLOAT64, INT32, INT64, Array, Code, Lanes
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.code.vectormath.operations import floats, select
-from pellucid.engine.native.code.words import BYTES, Reader, Words
+from pellucid.engine.native.code.words import BYTES, Reader
 from pellucid.graph.primitives.statistics import REACH, SAME, STILL
 
 BLOCK = 1024
@@ -21,13 +19,12 @@ BLOCK = 1024
 WAYS = 4
 """Places in which a bin is counted by turns: a count that was just written is slow to be read again."""
 
-DISTRIBUTION_WORDS = Words("count source target")
 MEAN, DEVIATION, SMALLEST, LARGEST, ZEROS, COUNT, HISTOGRAM = range(7)
 """What stands where in the result."""
 
 
 @functools.cache
-def distribution(dtype: str, bins: int) -> Kernel:
+def distribution(dtype: str, bins: int) -> Builtin:
     """Mean, deviation, smallest, largest, share of zeros, count, histogram, in float64.
 
     Nothing is fused: of equal numbers the mean square less the squared mean is 0.
@@ -53,7 +50,7 @@ def distribution(dtype: str, bins: int) -> Kernel:
                 lower, upper = select(spread, lower, lower - 0.5), select(spread, upper, lower + 0.5)
                 _histogram(code, source, target, w.count, bins, lower, bins / (upper - lower))
 
-    return builtin(f"distribution {dtype} {bins}", DISTRIBUTION_WORDS, body)
+    return builtin(f"distribution {dtype} {bins}", "count source target", body)
 
 
 def _sums(code: Code, source: Array, count: Lanes) -> tuple[Lanes, Lanes, Lanes]:
@@ -129,11 +126,8 @@ def _count(counts: Array, place: Lanes, way: int) -> None:
     counts.store(at, counts.load(at) + 1)
 
 
-MOMENT_WORDS = Words("rows columns source target")
-
-
 @functools.cache
-def column_moments(dtype: str) -> Kernel:
+def column_moments(dtype: str) -> Builtin:
     """Mean, deviation, smallest and largest of each column, in float64."""
 
     def body(code: Code, w: Reader) -> None:
@@ -171,14 +165,11 @@ def column_moments(dtype: str) -> Kernel:
                 code.span(0, w.columns, lanes, add, masked)
             code.span(0, w.columns, lanes, finish, masked)
 
-    return builtin(f"column_moments {dtype}", MOMENT_WORDS, body)
-
-
-LIKENESS_WORDS = Words("columns source target")
+    return builtin(f"column_moments {dtype}", "rows columns source target", body)
 
 
 @functools.cache
-def likeness(dtype: str) -> Kernel:
+def likeness(dtype: str) -> Builtin:
     """(trace)^2 / sum of squares, and for each column the first that it is a copy of."""
 
     def body(code: Code, w: Reader) -> None:
@@ -201,7 +192,7 @@ def likeness(dtype: str) -> Kernel:
                 first = _first_copy(code, source, target, j, columns, least)
                 target.store(j + 1, first.astype(FLOAT64))
 
-    return builtin(f"likeness {dtype}", LIKENESS_WORDS, body)
+    return builtin(f"likeness {dtype}", "columns source target", body)
 
 
 def _first_copy(code: Code, source: Array, target: Array, j: Lanes, columns: Lanes, least: Lanes) -> Lanes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +10,16 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native.code.llvm.code import INT64, Code, Lanes
-from pellucid.engine.native.code.llvm.places import Array
 
 BYTES = 8
+
+
+class Table(ctypes.Structure):
+    """A table in memory. Its words are read and set by their names; those that are not given are 0."""
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self)
 
 
 class Words:
@@ -19,6 +27,7 @@ class Words:
 
     def __init__(self, names: str) -> None:
         self.names = names.split()
+        self.table = type("Table", (Table,), {"_fields_": [(name, ctypes.c_int64) for name in self.names]})
 
     def __call__(self, *lists: Iterable[int], **values: int) -> list[int]:
         """The words of a table: every name has a value."""
@@ -35,13 +44,13 @@ class Words:
 
 
 class Reader(SimpleNamespace):
-    """The named words as numbers of compiled code, and the lists behind them."""
+    """The named words as numbers of compiled code, and the rest, the lists behind them."""
 
     def __init__(self, layout: Words, code: Code, table: Lanes) -> None:
         words = code.array(table, INT64)
         super().__init__(**{name: words.load(i) for i, name in enumerate(layout.names)})
         self._layout, self._words = layout, words
-        self.rest = Rest(words.after(code.constant(len(layout.names))))
+        self.rest = words.after(code.constant(len(layout.names)))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the table has no word {name!r}")
@@ -49,22 +58,6 @@ class Reader(SimpleNamespace):
     def put(self, name: str, value: Lanes) -> None:
         """Write a word, for whoever reads the table afterwards."""
         self._words.store(self._layout.place(name), value)
-
-
-class Rest:
-    """The words behind the named ones."""
-
-    def __init__(self, words: Array) -> None:
-        self.words = words
-        self._next = 0
-
-    def __getitem__(self, index: Lanes | int) -> Lanes:
-        return self.words.load(index)
-
-    def take(self, count: int) -> list[Lanes]:
-        """The next so many of them."""
-        first, self._next = self._next, self._next + count
-        return [self.words.load(i) for i in range(first, self._next)]
 
 
 def as_word(x: Any) -> int:

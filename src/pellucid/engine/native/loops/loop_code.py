@@ -6,21 +6,22 @@ number. Reductions have a part for each lane, which are added up in a fixed orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pellucid.engine.native.code import reductions
 from pellucid.engine.native.code.expressions import written
-from pellucid.engine.native.code.llvm.code import INT64, Code, Lanes, Text
+from pellucid.engine.native.code.llvm.code import FLOAT64, INT64, Array, Code, Lanes, Text
 from pellucid.engine.native.code.llvm.module import Kernel
-from pellucid.engine.native.code.llvm.places import Array
 from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.tile import FINISH
-from pellucid.engine.native.code.random_numbers import random_start, uniform
 from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.loops import narrow_loop
-from pellucid.engine.native.loops.loop_plan import NARROW, LoopPlan, Pass, Position, Scratch, is_inline, is_total
+from pellucid.engine.native.loops.loop_plan import NARROW, SIZES, LoopPlan, Pass, Scratch, is_inline
+from pellucid.engine.native.loops.narrow_loop import TurnedStretch
 from pellucid.engine.native.loops.tile_loop import TileLoop
 from pellucid.engine.native.passes.instructions import Loop, along_row
 from pellucid.engine.native.passes.values import Value
@@ -31,21 +32,17 @@ SHORT = 8
 Numbers = dict[int, Lanes]
 """Values by their numbers, as far as they are computed."""
 
-Where = Callable[[str, Value], tuple[Array, Lanes]]
-"""Where a "leaf" is read, a value "remembered" from pass to pass, a "sum" made and a "root" stored: array and index."""
 
-
-@dataclass
-class LoopKernel:
+@dataclass(frozen=True, kw_only=True)
+class LoopKernel(Kernel):
     """The kernel of a loop, and the plan by which its table is filled."""
 
-    plan: LoopPlan
-    kernel: Kernel
+    plan: LoopPlan = field(compare=False, repr=False)
 
 
-def kernel_of(loop: Loop, aliases: Mapping[int, int]) -> LoopKernel:
-    """The kernel of a loop; `aliases` says which roots are written over which leaves."""
-    plan = LoopPlan(loop, aliases)
+def kernel_of(loop: Loop, overwrites: Mapping[int, Value]) -> LoopKernel:
+    """The kernel of a loop; `overwrites` says which values are written over which arrays."""
+    plan = LoopPlan(loop, overwrites)
 
     def write(name: str, processor: Processor) -> str:
         code = Code(Text(), name, processor, (INT64,) * (1 if loop.product is None else len(FINISH)))
@@ -54,7 +51,33 @@ def kernel_of(loop: Loop, aliases: Mapping[int, int]) -> LoopKernel:
         code.finish(0)
         return str(code.text)
 
-    return LoopKernel(plan, Kernel(plan.description(), write))
+    return LoopKernel(plan.description(), write, plan=plan)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Numbers of a row that are computed side by side: from a column on, and from a place in a whole array on.
+
+    `mask` says which of them count.
+    """
+
+    loop: LoopCode
+    column: Lanes
+    whole: Lanes
+    lanes: int
+    mask: Lanes | None
+
+    def position(self, x: Value) -> Lanes:
+        """Of each number, in its row or in the whole array."""
+        return (self.column if self.loop.zone(x) == "column" else self.whole) + self.loop.code.positions(self.lanes)
+
+    def place(self, what: str, x: Value) -> tuple[Array, Lanes]:
+        """Where a "leaf" is read, a value "remembered" from pass to pass, a "sum" made and a "root" stored."""
+        if what == "remembered":
+            return self.loop.scratch[Scratch("row", x)], self.column
+        if what == "leaf":
+            return self.loop.leaf[x.number], self.column if self.loop.zone(x) == "column" else self.whole
+        return self.loop.root[x.number], self.column if what == "sum" else self.whole
 
 
 class LoopCode:
@@ -62,24 +85,25 @@ class LoopCode:
 
     def __init__(self, plan: LoopPlan, code: Code) -> None:
         self.plan, self.loop, self.code = plan, plan.loop, code
-        self.words = plan.read(code)
-        processor = code.processor
+        self.words, processor = SIZES.read(code), code.processor
+        rest = map(self.words.rest.load, itertools.count())
+        arrays, scratch, numbers = ([next(rest) for _ in x] for x in (plan.arrays, plan.scratch, plan.numbers))
+        self.numbers = {
+            x: number.viewed(FLOAT64) if x.dtype.kind == "f" else number
+            for x, number in zip(plan.numbers, numbers, strict=True)
+        }
         values = [*self.loop.leaves, *self.loop.body]
         items = [x.dtype.itemsize for x in values if x.dtype.kind == "f"] or [x.dtype.itemsize for x in values] or [8]
         self.lanes = processor.lanes(max(min(items), 4))
         small = any(a.dtype.itemsize < 4 for a in plan.arrays)  # most processors mask numbers of 4 and 8 bytes only
         self.masked = processor.masked and (processor.vector == 64 or not small)
-        places = [self.code.array(a, x.dtype) for a, x in zip(self.words.arrays, plan.arrays, strict=True)]
+        places = [code.array(a, x.dtype) for a, x in zip(arrays, plan.arrays, strict=True)]
         self.leaf = {x.number: places[plan.leaf_place[x.number]] for x in self.loop.leaves}
         self.root = {x.number: places[plan.root_place[x.number]] for x in self.loop.roots}
         self.scratch: dict[Scratch, Array] = {
-            s: self.code.array(a, s.value.dtype) for a, s in zip(self.words.scratch, plan.scratch, strict=True)
+            s: code.array(a, s.value.dtype) for a, s in zip(scratch, plan.scratch, strict=True)
         }
-        self.totals = {
-            x.number: Accumulator(self.code, x.settings["kind"], x.dtype, self.lanes)
-            for x in plan.ends()
-            if is_total(x)
-        }
+        self.totals = self.accumulators((x for x in plan.ends() if x.single), self.lanes)
 
     def write(self) -> None:
         """All of it."""
@@ -93,7 +117,7 @@ class LoopCode:
                 narrow_loop.write(self, numbers)
             with code.when(~few):
                 self.rows(numbers)
-        elif plan.rows_are_alike:
+        elif plan.rows_are_alike and self.masked and self.lanes > 1:
             self.alike_rows(numbers)
         else:
             self.rows(numbers)
@@ -102,11 +126,10 @@ class LoopCode:
     def begin(self) -> Numbers:
         """Single numbers, which are computed once; sums of columns have seen nothing yet."""
         zero = self.code.constant(0)
-        nowhere = Position({"one": lambda: zero})
         numbers: Numbers = {x.number: self.leaf[x.number].load(0) for x in self.loop.leaves if self.zone(x) == "one"}
         for x in self.loop.body:
             if self.zone(x) == "one":
-                numbers[x.number] = self.computed(x, numbers, nowhere)
+                numbers[x.number] = self.computed(x, numbers, lambda: zero)
         for x in self.loop.roots:
             if self.zone(x) == "one" and self.plan.kind(x) == "one":
                 self.root[x.number].store(0, numbers[x.number])
@@ -139,8 +162,7 @@ class LoopCode:
             return
 
         def body(k: Lanes, lanes: int, mask: Lanes | None) -> None:
-            at = Position({"whole": lambda: k + self.code.positions(lanes), "one": lambda: self.code.constant(0)})
-            self.inner(only, dict(numbers), {}, at, self.of_row(k, k), lanes, mask)
+            self.inner(only, dict(numbers), {}, Stretch(self, k, k, lanes, mask))
 
         self.code.span(self.words.first, self.words.last, self.lanes, body, self.masked)
 
@@ -153,10 +175,6 @@ class LoopCode:
         """
         code, columns = self.code, self.words.columns
         only = self.plan.passes[0]  # sums that end a loop leave an empty one behind
-        if not self.masked or self.lanes == 1:
-            with code.loop(self.words.first, self.words.last) as i:
-                code.span(0, columns, self.lanes, self.columns(only, numbers, {}, i), masked=False)
-            return
         whole = columns & -self.lanes
         if any(x.number not in self.totals for x in only.sums) and code.processor.vector == 64:
             whole = (columns > SHORT * self.lanes).select(whole, 0)
@@ -172,7 +190,7 @@ class LoopCode:
     def sums_of_columns(self, p: Pass, j: Lanes, lanes: int, mask: Lanes | None) -> Iterator[dict[int, Accumulator]]:
         """What is added to the sums of a stretch of columns."""
         ends = [x for x in p.sums if x.number not in self.totals]
-        sums = {x.number: Accumulator(self.code, x.settings["kind"], x.dtype, lanes) for x in ends}
+        sums = self.accumulators(ends, lanes)
         yield sums
         for x in ends:
             root = self.root[x.number]
@@ -183,93 +201,69 @@ class LoopCode:
         """Row by row, with as many passes over the columns as its reductions need."""
         code, plan = self.code, self.plan
         with code.loop(self.words.first, self.words.last) as i:
-            own = dict(numbers)
-            for x in self.loop.leaves:
-                if self.zone(x) == "row":
-                    own[x.number] = self.leaf[x.number].load(i)
-            at_row = Position({"row": lambda: i, "one": lambda: code.constant(0)})
+            own = numbers | self.leaves_of_row(i)
             for p in plan.passes:
-                values, roots, totals = plan.of_rows(p.number)
-                for x in values:
-                    own[x.number] = self.computed(x, own, at_row)
-                for x in roots:
-                    self.root[x.number].store(i, own[x.number])
-                for x in totals:
-                    self.totals[x.number].add(self.operand(x.args[0], own).astype(x.dtype))
-                sums = {
-                    x.number: Accumulator(code, x.settings["kind"], x.dtype, self.lanes) for x in p.sums if along_row(x)
-                }
+                self.numbers_of_rows(p.number, own, i)
+                sums = self.accumulators(filter(along_row, p.sums), self.lanes)
                 if p.sums or p.roots:
                     code.span(0, self.words.columns, self.lanes, self.columns(p, own, sums, i), self.masked)
                 own |= {number: accumulator.total() for number, accumulator in sums.items()}
+
+    def leaves_of_row(self, i: Lanes) -> Numbers:
+        return {x.number: self.leaf[x.number].load(i) for x in self.loop.leaves if self.zone(x) == "row"}
+
+    def numbers_of_rows(self, number: int, own: Numbers, i: Lanes, lanes: int = 1, mask: Lanes | None = None) -> None:
+        """What rows give by themselves before a pass over their columns: row i, or several from there on."""
+        values, roots, totals = self.plan.of_rows(number)
+        for x in values:
+            own[x.number] = self.computed(x, own, lambda: i + self.code.positions(lanes))
+        for x in roots:
+            self.root[x.number].store(i, own[x.number].spread(lanes), mask)
+        for x in totals:
+            self.totals[x.number].add(self.operand(x.args[0], own).astype(x.dtype), lanes, mask)
 
     def columns(
         self, p: Pass, own: Numbers, sums: dict[int, Accumulator], i: Lanes
     ) -> Callable[[Lanes, int, Lanes | None], None]:
         """What is done with a stretch of columns of row i."""
-        code, base = self.code, i * self.words.columns
+        base = i * self.words.columns
 
         def body(j: Lanes, lanes: int, mask: Lanes | None) -> None:
-            at = Position(
-                {
-                    "row": lambda: i,
-                    "column": lambda: j + code.positions(lanes),
-                    "whole": lambda: base + j + code.positions(lanes),
-                    "one": lambda: code.constant(0),
-                }
-            )
-            self.inner(p, dict(own), sums, at, self.of_row(j, base + j), lanes, mask)
+            self.inner(p, dict(own), sums, Stretch(self, j, base + j, lanes, mask))
 
         return body
 
-    def inner(
-        self,
-        p: Pass,
-        numbers: Numbers,
-        sums: dict[int, Accumulator],
-        at: Position,
-        where: Where,
-        lanes: int,
-        mask: Lanes | None,
-    ) -> None:
+    def inner(self, p: Pass, numbers: Numbers, sums: dict[int, Accumulator], stretch: Stretch | TurnedStretch) -> None:
         """A stretch of columns, or of rows: what this pass needs and is not there yet, its sums and its stores."""
+        lanes, mask = stretch.lanes, stretch.mask
         for x in p.needed:
             if x.number in numbers:
                 continue
             is_leaf = x.number in self.leaf and x.number not in self.plan.inside
             if is_leaf or x in p.remembered:
-                array, index = where("leaf" if is_leaf else "remembered", x)
+                array, index = stretch.place("leaf" if is_leaf else "remembered", x)
                 numbers[x.number] = array.load(index, lanes, mask)
             else:
-                numbers[x.number] = self.computed(x, numbers, at)
+                numbers[x.number] = self.computed(x, numbers, functools.partial(stretch.position, x))
                 if x in p.remembering:
-                    array, index = where("remembered", x)
+                    array, index = stretch.place("remembered", x)
                     array.store(index, numbers[x.number].spread(lanes), mask)
         for x in p.sums:
             new = self.operand(x.args[0], numbers).astype(x.dtype)
             if x.number in sums or x.number in self.totals:
                 (sums.get(x.number) or self.totals[x.number]).add(new, lanes, mask)
             else:
-                array, index = where("sum", x)
+                array, index = stretch.place("sum", x)
                 so_far = array.load(index, lanes, mask)
                 array.store(index, reductions.combined(x.settings["kind"], so_far, new.spread(lanes)), mask)
         for x in p.roots:
-            array, index = where("root", x)
+            array, index = stretch.place("root", x)
             array.store(index, self.operand(x, numbers).spread(lanes), mask)
 
-    def of_row(self, column: Lanes, whole: Lanes) -> Where:
-        """Where numbers of a row lie, from a column on and from a place in a whole array on."""
-
-        def where(what: str, x: Value) -> tuple[Array, Lanes]:
-            if what == "remembered":
-                return self.scratch[Scratch("row", x)], column
-            if what == "leaf":
-                return self.leaf[x.number], column if self.zone(x) == "column" else whole
-            return self.root[x.number], column if what == "sum" else whole
-
-        return where
-
     # values
+
+    def accumulators(self, sums: Iterable[Value], lanes: int) -> dict[int, Accumulator]:
+        return {x.number: Accumulator(self.code, x.settings["kind"], x.dtype, lanes) for x in sums}
 
     def zone(self, x: Value) -> str:
         return self.plan.zone[x.number]
@@ -279,14 +273,7 @@ class LoopCode:
             return numbers[x.number]
         if is_inline(x):
             return self.code.constant(x.settings["value"], x.dtype)
-        return self.words.numbers[self.plan.numbers.index(x)]
+        return self.numbers[x]
 
-    def computed(self, x: Value, numbers: Numbers, at: Position) -> Lanes:
-        operands = [self.operand(a, numbers) for a in x.args]
-        if x.op == "random_start":
-            return random_start(operands[0], operands[1], x.settings["stream"])
-        if x.op == "iota":
-            return at(self.plan.kind(x)).astype(x.dtype)
-        if x.op == "uniform":
-            return uniform(operands[0], at(self.plan.kind(x)), x.dtype.itemsize)
-        return written(x, operands)
+    def computed(self, x: Value, numbers: Numbers, place: Callable[[], Lanes]) -> Lanes:
+        return written(x, [self.operand(a, numbers) for a in x.args], place)

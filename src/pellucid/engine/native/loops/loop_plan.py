@@ -5,12 +5,11 @@ Sizes, addresses and numbers are all in the table, so one kernel serves every wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.engine.native.code.expressions import ELEMENTWISE, exponent
-from pellucid.engine.native.code.llvm.code import FLOAT64, Code, Lanes
+from pellucid.engine.native.code.expressions import FORMULAS, exponent, is_costly
 from pellucid.engine.native.code.words import Words, as_word
 from pellucid.engine.native.passes.instructions import Loop, along_row, kind, passes
 from pellucid.engine.native.passes.values import Value
@@ -59,15 +58,15 @@ class Pass:
 class LoopPlan:
     """A loop, looked at: zones ("one", "row", "column", "whole", "end"), passes, working space, numbers."""
 
-    def __init__(self, loop: Loop, aliases: Mapping[int, int]) -> None:
+    def __init__(self, loop: Loop, overwrites: Mapping[int, Value]) -> None:
         self.loop = loop
         self.flat = loop.cut is None
         self.arrays = [*loop.leaves, *loop.roots]
-        place = {x.number: i for i, x in enumerate(loop.leaves)}
-        self.leaf_place = dict(place)
+        self.leaf_place = {x.number: i for i, x in enumerate(loop.leaves)}
         # one array for both where a root is written over a leaf: others do not overlap
         self.root_place = {
-            x.number: place.get(aliases.get(x.number, -1), len(loop.leaves) + i) for i, x in enumerate(loop.roots)
+            x.number: self.leaf_place.get(overwrites.get(x.number, x).number, len(loop.leaves) + i)
+            for i, x in enumerate(loop.roots)
         }
         self.phase = passes(loop)
         self.inside = {x.number for x in loop.body}
@@ -89,7 +88,7 @@ class LoopPlan:
 
     def _zone(self, x: Value) -> str:
         """On what a value depends: row, column, both."""
-        if x.op in ("iota", "uniform"):
+        if x.op != "reduce" and FORMULAS[x.op].placed:
             return self.kind(x)
         if x.op == "reduce":
             return "row" if along_row(x) else "end"
@@ -124,27 +123,38 @@ class LoopPlan:
     # passes
 
     def _passes(self) -> list[Pass]:
+        numbers = range(1 if self.flat else max(self.phase.values(), default=0) + 1)
+        made = [self._made_in(number) for number in numbers]
+        targets = [[*roots, *(x.args[0] for x in sums)] for sums, roots in made]
         found: list[Pass] = []
         kept: set[int] = set()
-        for number in range(1 if self.flat else max(self.phase.values(), default=0) + 1):
-            sums = [
-                x
-                for x in self.loop.body
-                if x.op == "reduce" and self.phase[x.number] == number + 1 and self.kind(x.args[0]) == "whole"
-            ]
-            roots = [
-                x
-                for x in self.loop.roots
-                if self.kind(x) == "whole" and self.phase[x.number] == number and self.zone[x.number] != "end"
-            ]
-            roots = roots if self.loop.space else []
-            needed = self._closure([*roots, *(x.args[0] for x in sums)], number, kept)
+        for number, (sums, roots) in enumerate(made):
+            needed = self._closure(targets[number], number, kept)
             values = [x for x in [*self.loop.leaves, *self.loop.body] if x.number in needed]
             earlier = [x for x in values if x.number in kept and self.phase[x.number] < number]
-            later = [x for x in values if x not in earlier and self._is_wanted_later(x, number)]
+            again = set().union(*(self._closure(targets[later], later, set()) for later in numbers[number + 1 :]))
+            later = [x for x in values if x not in earlier and x.number in again and self._is_first_made(x, number)]
             kept |= {x.number for x in later}
             found.append(Pass(number, sums, roots, values, earlier, later))
         return found
+
+    def _made_in(self, number: int) -> tuple[list[Value], list[Value]]:
+        """The sums and the roots of a pass."""
+        sums = [
+            x
+            for x in self.loop.body
+            if x.op == "reduce" and self.phase[x.number] == number + 1 and self.kind(x.args[0]) == "whole"
+        ]
+        roots = [
+            x
+            for x in self.loop.roots
+            if self.kind(x) == "whole" and self.phase[x.number] == number and self.zone[x.number] != "end"
+        ]
+        return sums, roots if self.loop.space else []
+
+    def _is_first_made(self, x: Value, number: int) -> bool:
+        """A costly value of whole rows that this pass is the first to make?"""
+        return is_costly(x) and self.zone[x.number] == "whole" and self.phase[x.number] == number
 
     def _closure(self, targets: Sequence[Value], number: int, kept: set[int]) -> set[int]:
         """What must be computed for these, down to arrays, numbers of the row and what lies in working space."""
@@ -159,28 +169,10 @@ class LoopPlan:
                 stack.extend(a for a in x.args if not a.known)
         return needed
 
-    def _is_wanted_later(self, x: Value, number: int) -> bool:
-        """A costly value that a later pass needs again."""
-        if self.zone[x.number] != "whole" or self.phase[x.number] != number:
-            return False
-        if not is_costly(x):
-            return False
-        seen, stack = set(), [x.number]
-        while stack:  # through cheap values, which are computed again
-            current = stack.pop()
-            for u in self.loop.body:
-                if any(a.number == current for a in u.args) and u.number not in seen:
-                    if self.phase[u.number] - (u.op == "reduce") > number:
-                        return True
-                    seen.add(u.number)
-                    if u.op != "reduce":
-                        stack.append(u.number)
-        return False
-
     def _scratch(self) -> Iterator[Scratch]:
         if self.loop.product is not None:
             yield from (Scratch("one", x) for x in self.numbers_of_tiles())
-            yield from (Scratch("total", x) for x in self.ends() if is_total(x))
+            yield from (Scratch("total", x) for x in self.ends() if x.single)
         for p in self.passes:
             yield from (Scratch("row", x) for x in p.remembering)
         if not self.narrow:
@@ -202,14 +194,6 @@ class LoopPlan:
         first, last, columns = sizes
         floats = [as_word(n if x.dtype.kind in "iub" else float(n)) for x, n in zip(self.numbers, numbers, strict=True)]
         return SIZES(arrays, scratch, floats, first=first, last=last, columns=columns)
-
-    def read(self, code: Code) -> LoopWords:
-        table = SIZES.read(code)
-        lists = (self.arrays, self.scratch, self.numbers)
-        arrays, scratch, numbers = (table.rest.take(len(names)) for names in lists)
-        numbers = [n.viewed(FLOAT64) if x.dtype.kind == "f" else n for x, n in zip(self.numbers, numbers, strict=True)]
-        sizes = table.first, table.last, table.columns
-        return LoopWords(*sizes, arrays, scratch, numbers)
 
     # the name
 
@@ -235,43 +219,12 @@ class LoopPlan:
 
     def _settings(self, x: Value) -> str:
         if x.op == "reduce":
-            where = "row" if along_row(x) else "all" if is_total(x) else "columns"
+            where = "row" if along_row(x) else "all" if x.single else "columns"
             return f" {x.settings['kind']} over {where}, {self.kind(x.args[0])}"
         if x.op == "random_start":
             return f" stream {x.settings['stream']}"
         return f" exponent {exponent(x)}" if x.op == "power" else ""
 
 
-@dataclass(frozen=True)
-class Position:
-    """Where in the loop a stretch of numbers is: its row, column and place in a whole array, each when it is asked."""
-
-    of: Mapping[str, Callable[[], Lanes]]
-
-    def __call__(self, kind: str) -> Lanes:
-        return self.of[kind]()
-
-
-@dataclass
-class LoopWords:
-    """The words of a loop as numbers of compiled code."""
-
-    first: Lanes
-    last: Lanes
-    columns: Lanes
-    arrays: list[Lanes]
-    scratch: list[Lanes]
-    numbers: list[Lanes]
-
-
-def is_costly(x: Value) -> bool:
-    """Better kept than computed again?"""
-    return x.op == "uniform" or (x.op in ELEMENTWISE and ELEMENTWISE[x.op].costly)
-
-
 def is_inline(x: Value) -> bool:
     return x.op == "number" and x.settings["value"] in INLINE
-
-
-def is_total(x: Value) -> bool:
-    return all(s == 1 for s in x.shape)

@@ -6,16 +6,15 @@ for each column, a number of every row of the block, and the innermost loop runs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pellucid.engine.native.code import reductions
-from pellucid.engine.native.code.llvm.code import INT32, Lanes
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.code import INT32, Array, Lanes
 from pellucid.engine.native.code.products.packing import turned
-from pellucid.engine.native.code.reductions import Accumulator
 from pellucid.engine.native.code.vectormath.operations import select
-from pellucid.engine.native.loops.loop_plan import BLOCK, Pass, Position, Scratch
+from pellucid.engine.native.loops.loop_plan import BLOCK, Pass, Scratch
 from pellucid.engine.native.passes.instructions import along_row
 from pellucid.engine.native.passes.values import Value
 
@@ -31,6 +30,29 @@ def write(loop: LoopCode, numbers: Numbers) -> None:
         Block(loop, numbers, start, select(left < BLOCK, left, code.constant(BLOCK))).write()
 
 
+@dataclass(frozen=True)
+class TurnedStretch:
+    """Numbers of a column of a block that are computed side by side, from a row of it on."""
+
+    block: Block
+    row: Lanes
+    column: Lanes
+    lanes: int
+    mask: Lanes | None
+
+    def position(self, x: Value) -> Lanes:
+        """Of each number, in the whole array."""
+        rows = self.block.start + self.row + self.block.code.positions(self.lanes)
+        place: Lanes = rows * self.block.loop.words.columns + self.column
+        return place
+
+    def place(self, what: str, x: Value) -> tuple[Array, Lanes]:
+        """In working space: a "sum", or what stands in whole arrays."""
+        if what == "sum":
+            return self.block.of_row(x), self.row
+        return self.block.slab(x), self.column * BLOCK + self.row
+
+
 class Block:
     """Some rows, at most BLOCK of them."""
 
@@ -42,7 +64,7 @@ class Block:
         loop, plan = self.loop, self.plan
         for x in loop.loop.leaves:
             if loop.zone(x) == "whole":
-                self._turn(loop.leaf[x.number], self._slab(x), back=False)
+                self._turn(loop.leaf[x.number], self.slab(x), back=False)
         for p in plan.passes:
             self._rows(p.number)
             for x in loop.loop.body:
@@ -52,14 +74,14 @@ class Block:
                 self._columns(p)
         for p in plan.passes:
             for x in p.roots:
-                self._turn(loop.root[x.number], self._slab(x), back=True)
+                self._turn(loop.root[x.number], self.slab(x), back=True)
 
     # working space
 
-    def _slab(self, x: Value) -> Array:
+    def slab(self, x: Value) -> Array:
         return self.loop.scratch[Scratch("slab", x)]
 
-    def _block(self, x: Value) -> Array:
+    def of_row(self, x: Value) -> Array:
         return self.loop.scratch[Scratch("block", x)]
 
     def _turn(self, whole: Array, slab: Array, back: bool) -> None:
@@ -96,104 +118,68 @@ class Block:
                     slab.store((j + c) * BLOCK + i, line)
 
     def _over_rows(self, body: Callable[[Lanes, int, Lanes | None], None]) -> None:
-        if self.loop.masked:
-            self.code.masked_span(self.rows, self.loop.lanes, body)
-        else:
-            self.code.span(0, self.rows, self.loop.lanes, body, masked=False)
+        """All rows; under a mask all of them are, which is half the code: they are few."""
+        code, lanes = self.code, self.loop.lanes
+        if not self.loop.masked:
+            code.span(0, self.rows, lanes, body, masked=False)
+            return
+        with code.loop(0, self.rows, lanes) as i:
+            body(i, lanes, code.mask(self.rows - i, lanes))
 
     def _begin(self, x: Value) -> None:
         """The reduction of a row has seen nothing yet."""
         begin = self.code.constant(reductions.start(x.settings["kind"], x.dtype), x.dtype)
-        self._over_rows(lambda i, lanes, mask: self._block(x).store(i, begin.spread(lanes), mask))
+        self._over_rows(lambda i, lanes, mask: self.of_row(x).store(i, begin.spread(lanes), mask))
 
-    def _of_row(self, x: Value, i: Lanes, lanes: int, mask: Lanes | None) -> Lanes:
-        """A number of the row, of several rows."""
-        if x in self.loop.loop.leaves:
-            return self.loop.leaf[x.number].load(self.start + i, lanes, mask)
-        return self._block(x).load(i, lanes, mask)
+    def _numbers_of_rows(self, wanted: Iterable[Value], i: Lanes, lanes: int, mask: Lanes | None) -> Numbers:
+        """Those of these values that several rows have by themselves."""
+        own: Numbers = {}
+        for x in dict.fromkeys(wanted):
+            if x.known or self.loop.zone(x) != "row":
+                continue
+            if x in self.loop.loop.leaves:
+                own[x.number] = self.loop.leaf[x.number].load(self.start + i, lanes, mask)
+            else:
+                own[x.number] = self.of_row(x).load(i, lanes, mask)
+        return own
 
     # passes
 
     def _rows(self, number: int) -> None:
         """What a row gives between two passes over its columns."""
-        loop = self.loop
         values, roots, totals = self.plan.of_rows(number)
         if not values and not roots and not totals:
             return
-        here = {x.number for x in values}
         wanted = [*(a for x in [*values, *totals] for a in x.args), *roots]
 
         def body(i: Lanes, lanes: int, mask: Lanes | None) -> None:
-            own = dict(self.numbers)
-            for a in dict.fromkeys(wanted):
-                if not a.known and loop.zone(a) == "row" and a.number not in here:
-                    own[a.number] = self._of_row(a, i, lanes, mask)
-            at = self._position(i, self.code.constant(0), lanes)
+            own = self.numbers | self._numbers_of_rows([a for a in wanted if a not in values], i, lanes, mask)
+            self.loop.numbers_of_rows(number, own, self.start + i, lanes, mask)
             for x in values:
-                own[x.number] = loop.computed(x, own, at)
-                self._block(x).store(i, own[x.number].spread(lanes), mask)
-            for x in roots:
-                loop.root[x.number].store(self.start + i, own[x.number].spread(lanes), mask)
-            for x in totals:
-                loop.totals[x.number].add(loop.operand(x.args[0], own).astype(x.dtype), lanes, mask)
+                self.of_row(x).store(i, own[x.number].spread(lanes), mask)
 
         self._over_rows(body)
 
     def _columns(self, p: Pass) -> None:
         """One pass over the columns, all rows of the block at once."""
-        loop, code = self.loop, self.code
-        with code.loop(0, loop.words.columns) as j:
+        loop = self.loop
+        computed = [x for x in p.needed if x.number in self.plan.inside and x not in p.remembered]
+        wanted = [a for x in computed for a in x.args] + p.roots + [x.args[0] for x in p.sums]
+        with self.code.loop(0, loop.words.columns) as j:
             of_column = dict(self.numbers)
-            at_column = self._position(self.code.constant(0), j, 1)
             for x in p.needed:
                 if loop.zone(x) == "column":
                     is_leaf = x.number not in self.plan.inside
-                    of_column[x.number] = (
-                        loop.leaf[x.number].load(j) if is_leaf else loop.computed(x, of_column, at_column)
-                    )
-            sums = {
-                x.number: Accumulator(code, x.settings["kind"], x.dtype, loop.lanes)
-                for x in p.sums
-                if not along_row(x) and x.number not in loop.totals
-            }
-            self._over_rows(lambda i, lanes, mask: self._stretch(p, of_column, sums, i, j, lanes, mask))
-            for x in p.sums:
-                if x.number in sums:
-                    root = loop.root[x.number]
-                    root.store(j, reductions.combined(x.settings["kind"], root.load(j), sums[x.number].total()))
+                    made = loop.leaf[x.number].load(j) if is_leaf else loop.computed(x, of_column, lambda: j)
+                    of_column[x.number] = made
+            ends = [x for x in p.sums if not along_row(x) and x.number not in loop.totals]
+            sums = loop.accumulators(ends, loop.lanes)
 
-    def _stretch(
-        self,
-        p: Pass,
-        of_column: Numbers,
-        sums: dict[int, Accumulator],
-        i: Lanes,
-        j: Lanes,
-        lanes: int,
-        mask: Lanes | None,
-    ) -> None:
-        """Some rows of a column."""
-        loop, own = self.loop, dict(of_column)
-        computed = [x for x in p.needed if x.number in self.plan.inside and x not in p.remembered]
-        wanted = [a for x in computed for a in x.args] + p.roots + [x.args[0] for x in p.sums]
-        for a in dict.fromkeys(wanted):
-            if not a.known and loop.zone(a) == "row":
-                own[a.number] = self._of_row(a, i, lanes, mask)
+            def body(i: Lanes, lanes: int, mask: Lanes | None) -> None:
+                own = of_column | self._numbers_of_rows(wanted, i, lanes, mask)
+                loop.inner(p, own, sums, TurnedStretch(self, i, j, lanes, mask))
 
-        def where(what: str, x: Value) -> tuple[Array, Lanes]:
-            return (self._block(x), i) if what == "sum" else (self._slab(x), j * BLOCK + i)
-
-        loop.inner(p, own, sums, self._position(i, j, lanes), where, lanes, mask)
-
-    def _position(self, i: Lanes, j: Lanes, lanes: int) -> Position:
-        def row() -> Lanes:
-            return self.start + i + self.code.positions(lanes)
-
-        return Position(
-            {
-                "row": row,
-                "column": lambda: j,
-                "whole": lambda: row() * self.loop.words.columns + j,
-                "one": lambda: self.code.constant(0),
-            }
-        )
+            self._over_rows(body)
+            for x in ends:
+                root = loop.root[x.number]
+                root.store(j, reductions.combined(x.settings["kind"], root.load(j), sums[x.number].total()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pellucid.engine.native.code.llvm.code import Lanes
 from pellucid.engine.native.code.products.tile import BEGIN, END, FINISH, TILE
 from pellucid.engine.native.code.reductions import Accumulator
-from pellucid.engine.native.loops.loop_plan import Position, Scratch
+from pellucid.engine.native.loops.loop_plan import Scratch
 
 if TYPE_CHECKING:
     from pellucid.engine.native.loops.loop_code import LoopCode, Numbers
@@ -60,7 +60,8 @@ class TileLoop:
         sums_of_tile = code.anywhere(self.words["sums"], self.product.dtype)
 
         def part(r: Lanes, sums: dict[int, Accumulator], j: Lanes, lanes: int, mask: Lanes | None) -> None:
-            own = numbers | self.numbers_of_row(row + r, numbers)
+            own = numbers | loop.leaves_of_row(row + r)
+            loop.numbers_of_rows(0, own, row + r)
             own[self.product.number] = sums_of_tile.load(r * self.words["sums_row"] + (j - begin), lanes, mask)
             loop.columns(only, own, sums, row + r)(j, lanes, mask)
 
@@ -74,13 +75,3 @@ class TileLoop:
         else:
             with code.loop(0, rows) as r:
                 code.span(begin, end, loop.lanes, functools.partial(part, r, {}), loop.masked)
-
-    def numbers_of_row(self, i: Lanes, numbers: Numbers) -> Numbers:
-        """What belongs to a row by itself."""
-        loop = self.loop
-        own = {x.number: loop.leaf[x.number].load(i) for x in loop.loop.leaves if loop.zone(x) == "row"}
-        values, _, _ = self.plan.of_rows(0)
-        at = Position({"row": lambda: i, "one": lambda: self.code.constant(0)})
-        for x in values:
-            own[x.number] = loop.computed(x, numbers | own, at)
-        return own

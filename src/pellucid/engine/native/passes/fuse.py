@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pellucid.engine.native.code.expressions import ELEMENTWISE
+from pellucid.engine.native.code.expressions import is_costly
 from pellucid.engine.native.passes.instructions import (
     Call,
     Instruction,
@@ -21,10 +21,9 @@ from pellucid.engine.native.passes.instructions import (
     in_loop,
     kind,
     operands,
-    single,
 )
 from pellucid.engine.native.passes.lower import Lowered
-from pellucid.engine.native.passes.values import Value, parents_first, pattern
+from pellucid.engine.native.passes.values import LEAVES, Value, parents_first, pattern, real
 from pellucid.graph.core.dims import Shape
 from pellucid.graph.core.spec import broadcast
 
@@ -52,27 +51,17 @@ def fuse(lowered: Lowered) -> list[Instruction]:
 
 def _first_kept(lowered: Lowered) -> set[int]:
     """Outputs, what matrix products and moves read, and reductions that end a loop."""
-    kept: set[int] = set()
-    needed: list[Value] = [base(x) for x in lowered.outputs]
-    kept.update(x.number for x in needed if in_loop(x))
-    seen: set[int] = set()
-    while needed:
-        x = needed.pop()
-        if x.number in seen:
+    wanted = [base(x) for x in lowered.outputs]
+    for x in parents_first(lowered.outputs):
+        if x.op == "view":
             continue
-        seen.add(x.number)
-        if in_loop(x):
-            if (x.op == "reduce" and not along_row(x)) or "kept" in x.settings:
-                kept.add(x.number)
-            for a in x.args:
-                if a.op == "view":
-                    kept.update([base(a).number] if in_loop(base(a)) else [])
-                needed.append(base(a))
-        else:
-            for a in operands(x):
-                kept.update([a.number] if in_loop(a) else [])
-                needed.append(a)
-    return kept
+        if not in_loop(x):
+            wanted += operands(x)
+            continue
+        wanted += [base(a) for a in x.args if a.op == "view"]
+        if (x.op == "reduce" and not along_row(x)) or "kept" in x.settings:
+            wanted.append(x)
+    return {x.number for x in wanted if in_loop(x)}
 
 
 def _worth_keeping(loops: Sequence[Loop]) -> list[Value]:
@@ -99,7 +88,7 @@ def _worth_keeping(loops: Sequence[Loop]) -> list[Value]:
 
 
 def _costly(x: Value) -> bool:
-    return x.op in ("uniform", "reduce") or (x.op in ELEMENTWISE and ELEMENTWISE[x.op].costly)
+    return x.op == "reduce" or is_costly(x)
 
 
 def _reads_much(x: Value, loops: Sequence[Loop]) -> bool:
@@ -140,23 +129,16 @@ def _space(body: Sequence[Value], leaves: Iterable[Value]) -> tuple[Shape, int |
     if cut is None:
         return None
     cuts = {cut[0]} - {None}
-    for x in body:
-        if x.op == "reduce":
-            axes, operand = x.settings["axes"], x.args[0]
-            real = [i for i, s in enumerate(space) if s != 1]
-            lead = len(space) - len(operand.shape)
-            axes = tuple(a + lead for a in axes)
-            present = [i for i in real if i >= lead and operand.shape[i - lead] != 1]
-            if along_row(x):
-                if present != real:
-                    return None
-                cuts.add(axes[0])
-            elif len(axes) < len(present):  # along the columns
-                if present != real:
-                    return None
-                cuts.add(real[len(axes)])
-            elif present != real[: len(present)]:  # a total of what stands in every row again
-                return None
+    whole = [i for i, s in enumerate(space) if s != 1]
+    for x in [x for x in body if x.op == "reduce"]:
+        axes, operand = x.settings["axes"], x.args[0]
+        lead = len(space) - len(operand.shape)
+        present = [i for i in whole if i >= lead and operand.shape[i - lead] != 1]
+        is_total = len(axes) == len(present)
+        if present != (whole[: len(present)] if is_total else whole):  # a total: not of what stands in every row again
+            return None
+        if not is_total:
+            cuts.add(axes[0] + lead if along_row(x) else whole[len(axes)])
     return (space, next(iter(cuts), None)) if len(cuts) < 2 else None
 
 
@@ -254,13 +236,13 @@ def _with_scalars(lowered: Lowered, loops: list[Loop]) -> list[Loop]:
     """
     out = list(loops)
     called = {a.number for x in lowered.values if not in_loop(x) and x.op != "view" for a in operands(x)}
-    for scalar in [loop for loop in loops if single(loop.space)]:
+    for scalar in [loop for loop in loops if not real(loop.space)]:
         made = {x.number for x in scalar.roots}
         hosts = [loop for loop in out if loop is not scalar and any(x.number in made for x in loop.leaves)]
         if not hosts or made & called or any(x.op == "reduce" for x in scalar.body):
             continue
         host = min(hosts, key=lambda loop: (loop.level, out.index(loop)))
-        if single(host.space):
+        if not real(host.space):
             continue
         _take_up(host, scalar)
         out.remove(scalar)
@@ -272,32 +254,27 @@ def _ordered(lowered: Lowered, loops: list[Loop], kept: set[int]) -> list[Instru
     made: dict[int, Instruction] = {root.number: loop for loop in loops for root in loop.roots}
     out: list[Instruction] = []
     done: set[int] = set()
-    stack: list[tuple[Instruction, bool]] = []
 
     def instruction(x: Value) -> Instruction | None:
         x = base(x)
         if x.number in made:
             return made[x.number]
-        if x.op in ("input", "constant", "number", "size"):
+        if x.op in LEAVES:
             return None
         made[x.number] = Call(x, operands(x))
         return made[x.number]
 
-    for output in [*lowered.outputs, *(x for x in lowered.values if x.number in kept)]:
-        first = instruction(output)
-        if first is not None:
-            stack.append((first, False))
-        while stack:
-            now, ready = stack.pop()
-            if id(now) in done:
-                continue
-            if ready:
-                done.add(id(now))
-                out.append(now)
-                continue
-            stack.append((now, True))
-            for x in now.reads:
-                before = instruction(x)
-                if before is not None and before is not now and id(before) not in done:
-                    stack.append((before, False))
+    def to_do(values: Iterable[Value]) -> list[tuple[Instruction, bool]]:
+        return [(i, False) for i in map(instruction, values) if i is not None and id(i) not in done]
+
+    stack = to_do(reversed([*lowered.outputs, *(x for x in lowered.values if x.number in kept)]))
+    while stack:
+        now, ready = stack.pop()
+        if id(now) in done:
+            continue
+        if ready:
+            done.add(id(now))
+            out.append(now)
+            continue
+        stack += [(now, True), *(before for before in to_do(now.reads) if before[0] is not now)]
     return out

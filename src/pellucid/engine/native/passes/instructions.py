@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pellucid.engine.native.passes.lower import is_elementwise
+from pellucid.engine.native.code.expressions import FORMULAS
 from pellucid.engine.native.passes.values import Value, real
 from pellucid.graph.core.dims import Shape
 
@@ -15,7 +15,6 @@ class Call:
 
     value: Value
     args: list[Value]
-    level: int = 0
 
     @property
     def reads(self) -> list[Value]:
@@ -79,7 +78,7 @@ def flipped(x: Value) -> bool:
 
 
 def in_loop(x: Value) -> bool:
-    return is_elementwise(x.op) or x.op in ("reduce", "random_start")
+    return x.op in FORMULAS or x.op == "reduce"
 
 
 def along_row(x: Value) -> bool:
@@ -118,8 +117,3 @@ def kind(shape: Shape, space: Shape) -> str:
     if not present:
         return "one"
     return "whole" if present == axes else "row" if present[0] == axes[0] else "column"
-
-
-def single(shape: Shape) -> bool:
-    """Is it the shape of one number?"""
-    return not real(shape)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,6 @@ from pellucid.graph.graph import Graph
 from pellucid.graph.node import Literal, Node
 from pellucid.graph.record import record
 
-INDEXED = ("iota", "uniform")
-"""Elementwise values that depend on the position of the element."""
-
 
 class CannotCompile(UnsupportedError):
     """An operation that the native engine does not have."""
@@ -39,15 +37,10 @@ class EngineUnavailable(CannotCompile):
 class Lowered:
     """A graph in the engine's form."""
 
-    name: str
     inputs: list[Value]
     outputs: list[Value]
     values: list[Value]
     guards: list[tuple[Value, bool]]  # it holds only for sizes that answer these questions the same way
-
-
-def is_elementwise(op: str) -> bool:
-    return op in ELEMENTWISE or op in INDEXED
 
 
 def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowered:
@@ -55,7 +48,7 @@ def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowe
 
     `checked` says that labels have been looked at before: they are not looked at again in every step.
     """
-    build = Builder(is_elementwise, sizes)
+    build = Builder(sizes)
     build.checked = checked
     inputs: list[Value] = []
     for node in graph.nodes[: graph.inputs]:
@@ -63,7 +56,7 @@ def lower(graph: Graph, sizes: Mapping[str, int], checked: bool = False) -> Lowe
         x.name = node.name
         inputs.append(x)
     outputs = inline(build, graph, inputs)
-    return Lowered(graph.name, inputs, outputs, build.values, build.guards)
+    return Lowered(inputs, outputs, build.values, build.guards)
 
 
 def inline(build: Builder, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
@@ -156,34 +149,27 @@ def _matmul(build: Builder, node: Node, args: list[Value]) -> Value:
     b = build.view(b, (*b.shape, 1)) if len(b.shape) == 1 else b
     lead = max(a.shape[:-2], b.shape[:-2], key=len)
     shape = (*(node.shape[: len(lead)]), a.shape[-2], b.shape[-1])
-    if dtype.kind != "f" or a.shape[-1] == 1:
-        return build.view(_product_sum(build, a, b, dtype), node.shape)
+    if dtype.kind != "f" or a.shape[-1] == 1:  # whole numbers, and outer products: a tile has nothing for them
+        letters = ascii_uppercase[: len(lead)]
+        terms = [letters[len(lead) + 2 - len(a.shape) :] + "ij", letters[len(lead) + 2 - len(b.shape) :] + "jk"]
+        return build.view(_sum_of_products(build, [a, b], terms, letters + "ik", dtype), node.shape)
     if lead:
         wide = [(x, (*shape[:-2], *x.shape[-2:])) for x in (a, b)]
         a, b = (build.elementwise("broadcast_to", (x,), x.dtype, whole) for x, whole in wide)
-    return build.view(build.new("matmul", (a, b), shape, dtype), node.shape)
-
-
-def _product_sum(build: Builder, a: Value, b: Value, dtype: Any) -> Value:
-    """Matrix products of whole numbers, and outer products: BLAS has nothing for them."""
-    turned = transposed(build, b, (*range(len(b.shape) - 2), len(b.shape) - 1, len(b.shape) - 2))
-    left = build.view(a, (*a.shape[:-1], 1, a.shape[-1]))
-    right = build.view(turned, (*turned.shape[:-2], 1, *turned.shape[-2:]))
-    terms = build.elementwise("multiply", (left, right), dtype)
-    total = build.reduce("sum", terms, (len(terms.shape) - 1,), dtype)
-    return build.view(total, terms.shape[:-1])
+    return build.view(build.new("matmul", (a, b), shape, dtype, dict(node.settings)), node.shape)
 
 
 def _einsum(build: Builder, node: Node, args: list[Value]) -> Value:
-    """All operands over all letters, multiplied and summed."""
     dtype = np.dtype(node.dtype)
     inputs, output = node.settings["subscripts"].split("->")
     terms = inputs.split(",")
+    made = _contraction(build, args, terms, output, dtype) if len(args) == 2 else None
+    return build.view(made or _sum_of_products(build, args, terms, output, dtype), node.shape)
+
+
+def _sum_of_products(build: Builder, args: list[Value], terms: list[str], output: str, dtype: Any) -> Value:
+    """All operands over all letters, multiplied and summed."""
     letters = output + "".join(dict.fromkeys(c for t in terms for c in t if c not in output))
-    if len(args) == 2:
-        made = _contraction(build, args, terms, output, dtype)
-        if made is not None:
-            return build.view(made, node.shape)
     total: Value | None = None
     for term, x in zip(terms, args, strict=True):
         x = build.elementwise("astype", (x,), dtype)
@@ -194,7 +180,7 @@ def _einsum(build: Builder, node: Node, args: list[Value]) -> Value:
         total = x if total is None else build.elementwise("multiply", (total, x), dtype)
     assert total is not None
     axes = tuple(range(len(output), len(letters)))
-    return build.view(build.reduce("sum", total, axes, dtype) if axes else total, node.shape)
+    return build.reduce("sum", total, axes, dtype) if axes else total
 
 
 def _contraction(build: Builder, args: list[Value], terms: list[str], output: str, dtype: Any) -> Value | None:
@@ -221,8 +207,7 @@ def _one_hot(build: Builder, node: Node, args: list[Value]) -> Value:
     (labels,), classes = args, node.settings["classes"]
     if labels.dtype.kind not in "iu":
         raise CannotCompile(f"labels must be integers, got {labels.dtype}")
-    if labels.known:
-        labels = build.new("broadcast_to", (labels,), (), labels.dtype)
+    labels = _in_memory(build, labels)
     if not build.checked:
         labels = build.new("in_range", (labels,), labels.shape, labels.dtype, {"end": classes})
     positions = build.new("iota", (), (classes,), np.int64)
@@ -241,28 +226,25 @@ def _bernoulli(build: Builder, node: Node, args: list[Value]) -> Value:
     return build.elementwise("astype", (less,), np.dtype(node.dtype))
 
 
-def _to_the_end(x: Value, axis: int) -> tuple[int, ...]:
-    """The axes, this one last."""
-    return (*(i for i in range(len(x.shape)) if i != axis), axis)
-
-
-def _arg(build: Builder, node: Node, args: list[Value]) -> Value:
-    """argmax, argmin: along the last axis of what is brought there."""
+def _along(build: Builder, node: Node, args: list[Value]) -> Value:
+    """argmax, argmin, cumsum: along the last axis of what is brought there."""
     assert node.op is not None
-    (x,), axis = args, node.settings["axis"]
+    (x,), axis, op = args, node.settings["axis"], node.op.name
     if axis is None:
         x, axis = build.view(x, (product(x.shape),)), 0
-    last = transposed(build, x, _to_the_end(x, axis))
-    made = build.new(node.op.name, (last,), (*last.shape[:-1], 1), np.int64)
-    return build.view(made, node.shape)
+    if op == "cumsum":
+        x = build.elementwise("astype", (x,), np.dtype(node.dtype))
+    order = (*(i for i in range(len(x.shape)) if i != axis), axis)
+    last = transposed(build, x, order)
+    if op == "cumsum":
+        made = build.new(op, (last,), last.shape, last.dtype)
+        return transposed(build, made, tuple(np.argsort(order).tolist()))
+    return build.view(build.new(op, (last,), (*last.shape[:-1], 1), np.int64), node.shape)
 
 
-def _cumsum(build: Builder, node: Node, args: list[Value]) -> Value:
-    (x,), axis = args, node.settings["axis"]
-    x = build.elementwise("astype", (x,), np.dtype(node.dtype))
-    order = _to_the_end(x, axis)
-    made = build.new("cumsum", (transposed(build, x, order),), tuple(x.shape[i] for i in order), x.dtype)
-    return transposed(build, made, tuple(np.argsort(order).tolist()))
+def _in_memory(build: Builder, x: Value) -> Value:
+    """A place in memory, for a number, too."""
+    return build.new("broadcast_to", (x,), x.shape, x.dtype) if x.known else x
 
 
 def _looked_at(build: Builder, node: Node, args: list[Value]) -> Value:
@@ -271,8 +253,7 @@ def _looked_at(build: Builder, node: Node, args: list[Value]) -> Value:
     (x,) = args
     if x.dtype.kind != "f":
         x = build.elementwise("astype", (x,), np.dtype(np.float64))
-    x = build.new("broadcast_to", (x,), x.shape, x.dtype) if x.known else x
-    return build.new(node.op.name, (x,), node.shape, np.dtype(node.dtype), dict(node.settings))
+    return build.new(node.op.name, (_in_memory(build, x),), node.shape, np.dtype(node.dtype), dict(node.settings))
 
 
 def _move(build: Builder, node: Node, args: list[Value]) -> Value:
@@ -287,8 +268,7 @@ def _move(build: Builder, node: Node, args: list[Value]) -> Value:
     if len(cast) > first:
         common = broadcast([a.shape for a in cast[first:]], "index arrays")
         cast[first:] = [build.elementwise("broadcast_to", (a,), a.dtype, common) for a in cast[first:]]
-    cast = [build.new("broadcast_to", (a,), a.shape, a.dtype) if a.known else a for a in cast]  # a place in memory
-    return build.new(node.op.name, cast, node.shape, dtype, settings)
+    return build.new(node.op.name, [_in_memory(build, a) for a in cast], node.shape, dtype, settings)
 
 
 RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
@@ -302,10 +282,8 @@ RULES: dict[str, Callable[[Builder, Node, list[Value]], Value]] = {
     "one_hot": _one_hot,
     "random_uniform": _uniform,
     "random_bernoulli": _bernoulli,
-    "argmax": _arg,
-    "argmin": _arg,
-    "cumsum": _cumsum,
     **dict.fromkeys(("astype", "broadcast_to", "maximum", "minimum"), _elementwise),
+    **dict.fromkeys(("argmax", "argmin", "cumsum"), _along),
     **dict.fromkeys(("distribution", "column_moments", "likeness"), _looked_at),
     **dict.fromkeys(("concatenate", "pad", "flip", "getitem", "scatter_add"), _move),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pellucid.engine.native.passes.instructions import Call, Instruction, Loop, base, fills, is_written_last, operands
 from pellucid.engine.native.passes.lower import Lowered
-from pellucid.engine.native.passes.schedule import Check, Circle, in_order, in_parts, is_single
+from pellucid.engine.native.passes.schedule import Check, Circle, in_parts, schedule
 from pellucid.engine.native.passes.values import Value, real
 from pellucid.graph.core.dims import product
 
@@ -71,7 +71,7 @@ def _has_order(instructions: Sequence[Instruction], overwrites: Mapping[int, Val
     Two that each read the other's old value cannot; nor can one that is made in the loop that makes what is checked.
     """
     try:
-        in_order([*instructions, *([] if check is None else [check])], overwrites)
+        schedule(instructions, overwrites, check)
     except Circle:
         return False
     return True
@@ -95,7 +95,7 @@ def _fits(writer: Loop, new: Value, old: Value) -> bool:
     """Does a loop read each element of `old` before it writes the one of `new`?"""
     if new.op == "reduce" or new.dtype != old.dtype or real(new.shape) != real(old.shape):
         return False
-    if is_single(new):  # numbers are read before the loop begins
+    if new.single:  # numbers are read before the loop begins
         return True
     if writer.product is not None and old in writer.product.args:
         return False  # the next tile needs it
@@ -120,7 +120,7 @@ def _over_dying(instructions: Sequence[Instruction], taken: Mapping[int, Value],
         dying = [x for x in loop.leaves if x.number in free and readers[x.number] == [loop]]
         dying.sort(key=lambda x: not x.settings.get("shift"))
         for root in loop.roots:
-            if root.number not in taken and root.number not in outputs and fills(root, loop) and not is_single(root):
+            if root.number not in taken and root.number not in outputs and fills(root, loop) and not root.single:
                 old = next((x for x in dying if _fits(loop, root, x)), None)
                 if old is not None:
                     over[root.number] = old

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pellucid.engine.native.code.products.product_plan import SHALLOW
-from pellucid.engine.native.passes.instructions import Call, Instruction, Loop, along_row, base, fills, single
+from pellucid.engine.native.passes.instructions import Call, Instruction, Loop, along_row, base, fills
 from pellucid.engine.native.passes.lower import Lowered
 from pellucid.engine.native.passes.values import Value
 
@@ -46,5 +46,5 @@ def _takes_tiles(loop: Loop, product: Value) -> bool:
         and product in loop.leaves
         and loop.cut in (None, 1)
         and all(fills(x.args[0], loop) and not along_row(x) for x in sums)
-        and all(fills(x, loop) or single(x.shape) or x in sums for x in loop.roots)
+        and all(fills(x, loop) or x.single or x in sums for x in loop.roots)
     )

@@ -57,10 +57,6 @@ def extent(x: Value) -> Any:
     return next((s for s in x.shape if s != 1), None)
 
 
-def is_single(x: Value) -> bool:
-    return extent(x) is None
-
-
 def in_parts(loop: Loop) -> list[Value]:
     """The reductions over the split axis."""
     return [x for x in loop.roots if x.op == "reduce" and not along_row(x)]
@@ -75,17 +71,17 @@ def place_of(x: Value, overwrites: Mapping[int, Value]) -> Value:
 
 
 def schedule(
-    instructions: Sequence[Instruction], threads: int, overwrites: Mapping[int, Value], check: Check | None = None
+    instructions: Sequence[Instruction], overwrites: Mapping[int, Value], check: Check | None, threads: int = 1
 ) -> list[Step]:
-    """The steps of a program. `overwrites` says which values are written over which inputs."""
+    """The steps of a program: each after those that it needs; with threads a barrier wherever nothing else can go on.
+
+    `overwrites` says which values are written over which inputs.
+    """
     steps: list[Step] = list(instructions)
     if threads > 1:
         steps += [Combine(x) for loop in instructions if isinstance(loop, Loop) for x in in_parts(loop)]
-    return in_order([*steps, *([] if check is None else [check])], overwrites, threads)
-
-
-def in_order(steps: Sequence[Step], overwrites: Mapping[int, Value], threads: int = 1) -> list[Step]:
-    """Each step after those that it needs; with threads a barrier wherever nothing else can go on."""
+    if check is not None:
+        steps.append(check)
     before, traffic = _dependencies(steps, overwrites), _Traffic(steps, overwrites)
     out: list[Step] = []
     done: set[int] = set()
@@ -177,7 +173,7 @@ def _uses(step: Step) -> tuple[Uses, Uses]:
             own = axis >= 0 and place >= 0 and x.shape[place] != 1 and extent(base(x)) == step.space[axis]
             reads.append((x, step.space[axis] if own else "all"))
         parts = in_parts(step)
-        writes = [(x, "parts" if x in parts else extent(x)) for x in step.writes if x in parts or not is_single(x)]
+        writes = [(x, "parts" if x in parts else extent(x)) for x in step.writes if x in parts or not x.single]
         return reads, writes
     x, settings = step.value, step.value.settings
     ways: list[Any] = ["all"] * len(step.args)
@@ -191,4 +187,4 @@ def _uses(step: Step) -> tuple[Uses, Uses]:
         elif x.shape[0] != 1 and extent(step.args[0]) == extent(x):
             several = len(x.shape) > 2
             ways = [extent(x) if several or not flipped(x.args[0]) else "all", extent(x) if several else "all"]
-    return list(zip(step.args, ways, strict=True)), [] if is_single(x) else [(x, made)]
+    return list(zip(step.args, ways, strict=True)), [] if x.single else [(x, made)]

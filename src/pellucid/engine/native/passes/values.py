@@ -12,11 +12,12 @@ A `Value` is an array that some instruction will make. Kinds of operations:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from pellucid.engine.native.code.expressions import FORMULAS
 from pellucid.graph.core.dims import Dim, Shape, product, resolve
 from pellucid.graph.core.primitive import REGISTRY
 from pellucid.graph.core.spec import broadcast
@@ -51,16 +52,23 @@ class Value:
         """A scalar that needs no array to be known?"""
         return self.op in ("number", "size")
 
+    @property
+    def single(self) -> bool:
+        """One number, whatever its axes?"""
+        return not real(self.shape)
+
 
 LEAVES = ("input", "constant", "number", "size")
+
+NEUTRAL = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}
+"""What changes nothing on the right side of an operation."""
 
 
 class Builder:
     """Makes values: each only once, and simpler where that is plain to see."""
 
-    def __init__(self, elementwise: Callable[[str], bool], sizes: Mapping[str, int]) -> None:
+    def __init__(self, sizes: Mapping[str, int]) -> None:
         self.values: list[Value] = []
-        self.is_elementwise = elementwise
         self.sizes = sizes
         self.guards: list[tuple[Value, bool]] = []  # answers that depend on the open sizes, such as n > 1
         self.scope = ""
@@ -102,7 +110,6 @@ class Builder:
         dtype: Any,
         shape: Shape | None = None,
         weak: bool = False,
-        **settings: Any,
     ) -> Value:
         if shape is None:
             shape = broadcast([a.shape for a in args], op)
@@ -113,15 +120,14 @@ class Builder:
             return simpler
         if args and all(a.known for a in args) and not shape and op in REGISTRY:
             return self._known(op, args, np.dtype(dtype), weak)
-        sunk = self._under_views(op, args, shape, dtype, settings)
-        return sunk if sunk is not None else self._plain(op, args, shape, dtype, settings, weak)
+        return self._under_views(op, args, shape, dtype) or self._plain(op, args, shape, dtype, weak)
 
-    def _plain(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, settings: Any, weak: bool) -> Value:
+    def _plain(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, weak: bool = False) -> Value:
         if pattern(shape, [a.shape for a in args]) is None:  # no two-dimensional loop reads them all: copy some
             args = [
                 self.new("spread", (a,), shape, a.dtype) if real(a.shape) not in ((), real(shape)) else a for a in args
             ]
-        return self.new(op, args, shape, dtype, settings, weak)
+        return self.new(op, args, shape, dtype, weak=weak)
 
     def reduce(self, kind: str, x: Value, axes: Sequence[int], dtype: Any) -> Value:
         """Over `axes`, which stay with size 1."""
@@ -156,28 +162,26 @@ class Builder:
             while x.op == "broadcast_to" and x.args[0].shape == ():
                 x = x.args[0]
             return x if x.shape == shape else self.new("broadcast_to", (x,), shape, x.dtype)
-        if self.is_elementwise(x.op) and x.args and real(x.shape) == real(shape):
-            if all(a.shape in ((), x.shape) for a in x.args):  # towards the leaves, where a view costs nothing
-                args = [self.view(a, shape) if a.shape else a for a in x.args]
-                return self.new(x.op, args, shape, x.dtype, dict(x.settings), x.weak)
-            if all(real(a.shape) in ((), real(shape)) for a in x.args):
-                return self.new("view", (x,), shape, x.dtype)
+        alike = x.op in FORMULAS and x.args and real(x.shape) == real(shape)
+        if alike and all(a.shape in ((), x.shape) for a in x.args):  # towards the leaves, where a view costs nothing
+            args = [self.view(a, shape) if a.shape else a for a in x.args]
+            return self.new(x.op, args, shape, x.dtype, dict(x.settings), x.weak)
         return self.new("view", (x,), shape, x.dtype)
 
-    def _under_views(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any, settings: Any) -> Value | None:
+    def _under_views(self, op: str, args: Sequence[Value], shape: Shape, dtype: Any) -> Value | None:
         """f(view(x)) = view(f(x)), where only axes of size 1 differ: so a row's sum stays beside its row."""
         bases = [
             a.args[0]
             for a in args
             if a.op == "view"
-            and (a.args[0].op == "reduce" or self.is_elementwise(a.args[0].op))
+            and (a.args[0].op == "reduce" or a.args[0].op in FORMULAS)
             and real(a.shape) == real(a.args[0].shape)
         ]
         if not bases or any(a.shape not in ((), shape) for a in args):
             return None
         inner = bases[0].shape
         moved = [self.view(a, inner) if a.shape else a for a in args]
-        return self.new("view", (self._plain(op, moved, inner, dtype, settings, False),), shape, dtype)
+        return self.new("view", (self._plain(op, moved, inner, dtype),), shape, dtype)
 
     def _known(self, op: str, args: Sequence[Value], dtype: np.dtype[Any], weak: bool) -> Value:
         if all(a.op == "number" for a in args):
@@ -203,14 +207,10 @@ class Builder:
             kept = args[1] if _is_zero_array(args[0]) else args[0]
             if kept.dtype == dtype and kept.shape == shape:
                 return kept
-        if op == "multiply":
-            return same(args[0]) if _is(args[1], 1) else same(args[1]) if _is(args[0], 1) else None
-        if op == "add":
-            return same(args[0]) if _is(args[1], 0) else same(args[1]) if _is(args[0], 0) else None
-        if op == "subtract" and _is(args[1], 0):
+        if op in NEUTRAL and _is(args[1], NEUTRAL[op]):
             return same(args[0])
-        if op == "divide" and _is(args[1], 1):
-            return same(args[0])
+        if op in ("add", "multiply"):
+            return same(args[1]) if _is(args[0], NEUTRAL[op]) else None
         if op == "divide" and dtype.kind == "f" and shape and not args[0].known and args[1].shape != shape:
             one = self.literal(1.0)  # one division for all that share the divisor
             return self.elementwise("multiply", (args[0], self.elementwise("divide", (one, args[1]), dtype)), dtype)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import COMBINE_WORDS, GEMM, combine
+from pellucid.engine.native.code.builtin_kernels import STOPPED, check_finite, combine
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import processor
 from pellucid.engine.native.code.products.product import kernel as product_kernel
 from pellucid.engine.native.code.products.product_plan import Product, Room, room_for, words_for
 from pellucid.engine.native.code.products.product_words import PRODUCT_WORDS
-from pellucid.engine.native.code.run_loop import BARRIER, BARRIER_WORDS, CHECK, CHECK_WORDS, Job
+from pellucid.engine.native.code.products.short_product import short_kernel
+from pellucid.engine.native.code.run_loop import BARRIER, Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import Call, Loop, flipped
 from pellucid.engine.native.passes.memory import ALIGN, plan, up
-from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step, in_parts, is_single, place_of
+from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step, in_parts, place_of
 from pellucid.engine.native.passes.values import Value, evaluate, size_of
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.arrays import aligned, as_read
-from pellucid.engine.native.runtime.moves import work_of
+from pellucid.engine.native.runtime.moves import Work, work_of
 from pellucid.engine.native.runtime.program import Program
+from pellucid.engine.native.runtime.work import share
 from pellucid.graph.core.dims import product, resolve
 
 PRIVATE = 64
@@ -30,10 +33,15 @@ PRIVATE = 64
 
 
 class Memory:
-    """Where every kept array of a program lies, for sizes up to a largest one, and the counter of its barriers."""
+    """Where every kept array of a program lies, for sizes up to a largest one, and the counter of its barriers.
 
-    def __init__(self, program: Program, largest: Mapping[str, int], outside: set[int]) -> None:
-        self.program, threads = program, range(program.threads)
+    `outside` has the addresses of arrays from outside; of those in `own` each thread has its own, PRIVATE bytes apart.
+    """
+
+    def __init__(
+        self, program: Program, largest: Mapping[str, int], outside: Mapping[int, int], own: Collection[int] = ()
+    ) -> None:
+        self.program, self.outside, self.own, threads = program, outside, own, range(program.threads)
         loops = [step for step in program.steps if isinstance(step, Loop)]
         made = {x.number: x for step in program.steps for x in step.writes}
         bytes_of = {number: size_of(x.shape, largest) * x.dtype.itemsize for number, x in made.items()}
@@ -65,8 +73,6 @@ class Memory:
         self.start = int(self.arena.ctypes.data)
         constants = [x for x in program.lowered.values if x.op == "constant"]
         self.constants = {x.number: as_read(x.settings["array"], x.dtype) for x in constants}
-        self.outside: dict[int, int] = {}  # addresses of arrays from outside
-        self.own: set[int] = set()  # those of which each thread has its own, PRIVATE bytes apart
 
     def _more(self, size: int) -> int:
         """Where so many bytes lie behind all others."""
@@ -120,16 +126,16 @@ def products_of(step: Step) -> list[Call]:
 
 def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: int) -> ProductShare:
     out, (left, right), item = step.value, step.value.args, step.value.dtype.itemsize
-    *lead, rows, columns = (int(resolve(s, sizes)) for s in out.shape)
+    *lead, rows, columns = resolve(out.shape, sizes)
     depth, shift = int(resolve(left.shape[-1], sizes)), out.settings.get("shift")
     (row, end), (column, last), (low, high) = (0, rows), (0, columns), (0, depth)
     many = range(int(np.prod(lead, dtype=np.int64)))
-    if lead and not is_single(out):
+    if lead and not out.single:
         unit = len(many) // max(lead[0], 1)
         many = range(*(unit * s for s in share(lead[0], threads, thread)))
     elif "columns" in out.settings:
         column, last = share(columns, threads, thread)
-    elif not is_single(out):  # else each thread has its own
+    elif not out.single:  # else each thread has its own
         row, end = share(rows, threads, (thread - (shift or 0)) % threads)
     if shift is not None:
         low, high = share(depth, threads, thread)
@@ -141,27 +147,27 @@ def product_share(step: Call, sizes: Mapping[str, int], thread: int, threads: in
         row * columns + column,
     )
     whole = rows * depth, depth * columns, rows * columns
-    product = Product(end - row, last - column, high - low, *turned, left_step, right_step, columns, item)
+    steps, short = (left_step, right_step, columns), "precision" in out.settings
+    product = Product(end - row, last - column, high - low, *turned, *steps, item, short)
     a, b, c = ([(start + size * i) * item for i in many] for start, size in zip(starts, whole, strict=True))
     return ProductShare(product, row, list(zip(a, b, c, strict=True)))
 
 
 def _room(program: Program, sizes: Mapping[str, int]) -> Room:
     """What the products of a thread need beside their arrays."""
-    if blas.library() is not None:
-        return Room(0, 0)
-    rooms = [
-        room_for(product_share(call, sizes, thread, program.threads).product, processor())
+    parts = [
+        product_share(call, sizes, thread, program.threads).product
         for step in program.steps
         for call in products_of(step)
         for thread in range(program.threads)
     ]
+    rooms = [room_for(product, processor()) for product in parts if product.short or blas.library() is None]
     return Room(max((r.panel for r in rooms), default=0), max((r.copies for r in rooms), default=0))
 
 
-def share(count: int, threads: int, thread: int) -> tuple[int, int]:
-    """The part of `count` rows that a thread works on."""
-    return count * thread // threads, count * (thread + 1) // threads
+def _kernel_of(call: Call) -> Kernel:
+    """The function that makes a matrix product."""
+    return short_kernel() if "precision" in call.value.settings else product_kernel(call.value.dtype.name)
 
 
 class ThreadTable:
@@ -177,11 +183,9 @@ class ThreadTable:
     def kernels(self) -> list[Kernel]:
         return [kernel for kernel, _ in self.entries] + [kernel for _, kernel in self.functions]
 
-    def add(self, kernel: Kernel, words: list[int]) -> int:
-        at = len(self.words)
+    def add(self, kernel: Kernel, words: list[int]) -> None:
+        self.entries.append((kernel, len(self.words)))
         self.words += words
-        self.entries.append((kernel, at))
-        return at
 
     def finish(self, place: Mapping[Kernel, int]) -> tuple[Any, Any]:
         """The words, and the entries (function, table)."""
@@ -198,35 +202,49 @@ class ThreadTable:
 class Binding:
     """The tables of a program for one assignment of sizes."""
 
-    def __init__(self, program: Program, memory: Memory, sizes: Mapping[str, int]) -> None:
-        self.program, self.memory, self.sizes = program, memory, sizes
+    def __init__(self, memory: Memory, sizes: Mapping[str, int]) -> None:
+        self.program, self.memory, self.sizes = memory.program, memory, sizes
         self.tables = []
         self.entries = []
-        tables = [ThreadTable() for _ in range(program.threads)]
+        tables = [ThreadTable() for _ in range(self.program.threads)]
         for thread, table in enumerate(tables):
-            for step in program.steps:
-                self._encode(step, thread, table)
+            for step in self.program.steps:
+                for kernel, words in self._work(step, thread, table):
+                    table.add(kernel, words)
         used = dict.fromkeys(kernel for table in tables for kernel in table.kernels)
         place = dict(zip(used, cache.addresses(used), strict=True))  # all at once
         for table in tables:
             words, entries = table.finish(place)
             self.tables.append(words)
             self.entries.append(entries)
-        plain = [{"entries": entries.ctypes.data, "entry_count": len(entries)} for entries in self.entries]
-        self.jobs = [Job(last=1, short=-1, per_epoch=1, **words) for words in plain]  # one run, without batches
+        one_run = functools.partial(Job, last=1, short=-1, per_epoch=1)  # without batches
+        self.jobs = [one_run(entries=entries.ctypes.data, entry_count=len(entries)) for entries in self.entries]
 
-    def _encode(self, step: Step, thread: int, table: ThreadTable) -> None:
-        encoders: dict[type, Callable[..., None]] = {
-            Loop: self._loop,
-            Call: self._call,
-            Barrier: self._barrier,
-            Combine: self._combine,
-            Check: self._check,
-        }
-        encoders[type(step)](step, thread, table)
+    def _work(self, step: Step, thread: int, table: ThreadTable) -> Work:
+        """What a thread does of an instruction."""
+        address, threads = functools.partial(self.memory.address, thread=thread), self.program.threads
+        match step:
+            case Loop():
+                return [self._loop(step, thread, table)]
+            case Call():
+                if step.value.op == "matmul":
+                    return self._product(step, thread)
+                return work_of(step.value, self.sizes, address, thread, threads)
+            case Barrier():
+                return [BARRIER(counter=self.memory.counter, threads=threads)]
+            case Check():
+                finite = [(check_finite(x.dtype.name), address(x)) for x in step.reads]
+                return [check(count=1, values=place, status=STOPPED) for check, place in finite]
+            case Combine(value=x):
+                first, second = (self.memory.part(x, other) for other in (0, 1))
+                places = {"source": first, "between": second - first, "target": address(x)}
+                add_up = combine(x.settings["kind"], x.dtype.name)
+                return [add_up(count=size_of(x.shape, self.sizes), parts=threads, **places)]
 
-    def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> None:
-        plan, kernel = self.program.kernels[loop].plan, self.program.kernels[loop].kernel
+    def _loop(self, loop: Loop, thread: int, table: ThreadTable) -> tuple[Kernel, list[int]]:
+        """A loop, or a product that runs it: then its table stands among the words."""
+        kernel = self.program.kernels[loop]
+        plan = kernel.plan
         parts = set(in_parts(loop))
         arrays = [self.memory.address(x, thread) for x in loop.leaves]
         arrays += [self.memory.part(x, thread) if x in parts else self.memory.address(x, thread) for x in loop.roots]
@@ -234,16 +252,16 @@ class Binding:
         numbers = [evaluate(x, self.sizes) for x in plan.numbers]
         words = plan.words(self._range(loop, thread), arrays, scratch, numbers)
         if loop.product is None:
-            table.add(kernel, words)
-            return
-        product = self._product_with_loop(loop, loop.product, thread, table)
+            return kernel, words
+        product = len(table.words) + len(words)  # where its table will stand
         table.functions.append((product + PRODUCT_WORDS.place("finish"), kernel))
         table.inside.append((product + PRODUCT_WORDS.place("finish_table"), len(table.words)))
         table.words += words
+        return self._product_with_loop(loop, loop.product, thread)
 
     def _range(self, loop: Loop, thread: int) -> tuple[int, int, int]:
         """Rows of the thread and columns; a flat loop counts elements."""
-        space = [int(resolve(s, self.sizes)) for s in loop.space]
+        space = resolve(loop.space, self.sizes)
         axis = next((i for i, s in enumerate(loop.space) if s != 1), None)
         if axis is None:
             return 0, 1, 1
@@ -253,35 +271,8 @@ class Binding:
         columns = 1 if loop.cut is None else int(np.prod(space[loop.cut :], dtype=np.int64))
         return first * unit, last * unit, columns
 
-    def _barrier(self, step: Barrier, thread: int, table: ThreadTable) -> None:
-        table.add(BARRIER, BARRIER_WORDS(counter=self.memory.counter, threads=self.program.threads))
-
-    def _check(self, step: Check, thread: int, table: ThreadTable) -> None:
-        numbers = [(self.memory.address(x, thread), x.dtype == np.float64) for x in step.reads]
-        table.add(CHECK, CHECK_WORDS(*numbers, count=len(numbers)))
-
-    def _combine(self, step: Combine, thread: int, table: ThreadTable) -> None:
-        x = step.value
-        first = self.memory.part(x, 0)
-        words = COMBINE_WORDS(
-            count=size_of(x.shape, self.sizes),
-            parts=self.program.threads,
-            source=first,
-            between=self.memory.part(x, 1) - first,
-            target=self.memory.address(x, thread),
-        )
-        table.add(combine(x.settings["kind"], x.dtype.name), words)
-
-    def _call(self, step: Call, thread: int, table: ThreadTable) -> None:
-        if step.value.op == "matmul":
-            self._product(step, thread, table)
-            return
-        here = lambda x: self.memory.address(x, thread)
-        for kernel, words in work_of(step.value, self.sizes, here, thread, self.program.threads):
-            table.add(kernel, words)
-
-    def _product_with_loop(self, loop: Loop, call: Call, thread: int, table: ThreadTable) -> int:
-        """Where the table of a product stands that a loop is run with; also where a thread has no rows of it."""
+    def _product_with_loop(self, loop: Loop, call: Call, thread: int) -> tuple[Kernel, list[int]]:
+        """A product that a loop is run with; also where a thread has no rows of it."""
         part = product_share(call, self.sizes, thread, self.program.threads)
         (places,), work = self._places(call, part, thread), self.memory.workspace(thread)
         written = self._read_by_others(loop)
@@ -290,7 +281,7 @@ class Binding:
             offset = part.row * part.product.columns * written.dtype.itemsize
             place = self.memory.address(written, thread) + offset
         words = words_for(part.product, processor(), places, work, part.row, place)
-        return table.add(product_kernel(call.value.dtype.name), words)
+        return _kernel_of(call), words
 
     def _read_by_others(self, loop: Loop) -> Value | None:
         """An array that a loop with a product writes and that other threads read: in products, all of it."""
@@ -305,13 +296,12 @@ class Binding:
         a, b, c = (self.memory.address(x, thread) for x in (*call.args, call.value))
         return [(a + left, b + right, c + result) for left, right, result in part.starts]
 
-    def _product(self, step: Call, thread: int, table: ThreadTable) -> None:
+    def _product(self, step: Call, thread: int) -> Work:
         part = product_share(step, self.sizes, thread, self.program.threads)
         if part.product.rows <= 0 or part.product.columns == 0:
-            return
-        used, kernel, work = blas.library(), product_kernel(step.value.dtype.name), self.memory.workspace(thread)
-        for places in self._places(step, part, thread):
-            if used is None:
-                table.add(kernel, words_for(part.product, processor(), places, work))
-            else:
-                table.add(GEMM, blas.gemm_words(used, part.product, places))
+            return []
+        used, places = None if part.product.short else blas.library(), self._places(step, part, thread)
+        if used is not None:
+            return [blas.gemm(used, part.product, place) for place in places]
+        kernel, work = _kernel_of(step), self.memory.workspace(thread)
+        return [(kernel, words_for(part.product, processor(), place, work)) for place in places]

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from pellucid import blas_threads
-from pellucid.engine.native.code.builtin_kernels import GEMM_WORDS
+from pellucid.engine.native.code.builtin_kernels import GEMM
 from pellucid.engine.native.code.llvm import processor
+from pellucid.engine.native.code.llvm.loader import address
+from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.products.product_plan import Product
-from pellucid.engine.native.code.special import address
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,14 @@ class Library:
     dgemm: int
 
 
-def gemm_words(used: Library, product: Product, places: tuple[int, int, int]) -> list[int]:
-    """The table of a call.
+def gemm(used: Library, product: Product, places: tuple[int, int, int]) -> tuple[Kernel, list[int]]:
+    """A call, and its table.
 
     Rows times columns is, column by column as BLAS sees it, the product of the transposed in reverse.
     """
     single = product.item == 4
     a, b, c = places
-    return GEMM_WORDS(
+    return GEMM(
         function=used.sgemm if single else used.dgemm,
         transb=ord("T" if product.right_turned else "N"),
         transa=ord("T" if product.left_turned else "N"),

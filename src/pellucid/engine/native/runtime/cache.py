@@ -25,15 +25,15 @@ from pellucid.engine.native.code.llvm.processor import Processor, processor
 from pellucid.engine.native.passes.lower import CannotCompile, EngineUnavailable
 from pellucid.engine.native.runtime.announcement import compiling
 from pellucid.engine.native.runtime.announcement import silent as silent
-from pellucid.engine.native.runtime.interrupts import uninterrupted
 from pellucid.engine.native.runtime.private_folder import PrivateFolder, UntrustedError
 from pellucid.errors import KernelFolderWarning
+from pellucid.interrupts import uninterrupted
 from pellucid.locks import forkable
 
 compilations = 0
 """How many kernels this process has compiled."""
 
-_addresses: dict[tuple[str, Processor], int] = {}
+_addresses: dict[tuple[str, Processor], int] = {}  # of kernels, by their names
 _lock = forkable()
 _refused: set[str | None] = set()  # settings of PELLUCID_CACHE_DIR
 
@@ -47,11 +47,11 @@ def addresses(kernels: Iterable[Kernel]) -> list[int]:
     """Where the machine code of each of these kernels is; CannotCompile where there can be none."""
     target = target_processor()
     wanted = list(kernels)
-    missing = [k for k in dict.fromkeys(wanted) if (k.key, target) not in _addresses]
+    missing = [k for k in dict.fromkeys(wanted) if (k.name, target) not in _addresses]
     if missing:
         with _lock:
-            _obtain([k for k in missing if (k.key, target) not in _addresses], target)
-    return [_addresses[k.key, target] for k in wanted]
+            _obtain([k for k in missing if (k.name, target) not in _addresses], target)
+    return [_addresses[k.name, target] for k in wanted]
 
 
 def target_processor() -> Processor:
@@ -71,61 +71,39 @@ def _obtain(kernels: list[Kernel], target: Processor) -> None:
     """Load what is stored, compile the rest. Ctrl-C is heard after each kernel."""
     missing: list[Kernel] = []
     for kernel in kernels:
-        with uninterrupted():
-            name = key_of(kernel)
-            code = _stored(name)
-            address = None if code is None else _loaded(name, code)
-        if address is None:
-            missing.append(kernel)
-        else:
-            _addresses[kernel.key, target] = address
+        with uninterrupted(), suppress(CannotLoad):
+            code = stored(kernel.name)
+            if code is not None:
+                _addresses[kernel.name, target] = loader.load(kernel.name, code)
+                continue
+        missing.append(kernel)
     if not missing:
         return
     folder = kernel_shelf()
     with compiling(len(missing), None if folder is None else folder.path.parent) as one_more:
         for kernel in missing:
             with uninterrupted():
-                _addresses[kernel.key, target] = _compiled(kernel, key_of(kernel), target)
+                _addresses[kernel.name, target] = _compiled(kernel, target)
             one_more()
 
 
-def _loaded(name: str, code: Code) -> int | None:
-    with suppress(CannotLoad):
-        return loader.load(name, code)
-    return None
-
-
-def _compiled(kernel: Kernel, name: str, target: Processor) -> int:
+def _compiled(kernel: Kernel, target: Processor) -> int:
     global compilations
     compilations += 1
     try:
-        text = kernel.write(name, target)
+        text = kernel.write(kernel.name, target)
         code = machine_code(text, target, kernel.settled)
-        address = loader.load(name, code)
+        address = loader.load(kernel.name, code)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise CannotCompile(f"a kernel cannot be compiled ({reason})") from error
-    _store(text, name, code)
+    _store(text, kernel.name, code)
     return address
 
 
 def in_use() -> list[str]:
     """The names of the kernels that this process has in memory."""
-    return sorted(_name(key) for key, _ in _addresses)
-
-
-def is_stored(name: str) -> bool:
-    """Is the code of a kernel on disk, whole, and nobody else's?"""
-    return _stored(name) is not None
-
-
-def key_of(kernel: Kernel) -> str:
-    """The name of a kernel, by its description."""
-    return _name(kernel.key)
-
-
-def _name(key: str) -> str:
-    return "k" + hashlib.sha256(key.encode()).hexdigest()[:24]
+    return sorted(name for name, _ in _addresses)
 
 
 # on disk
@@ -140,19 +118,19 @@ def _store(text: str, name: str, code: Code) -> None:
             folder.write(f"{name}.o", _checksum(name, content) + content)
 
 
-def _stored(name: str) -> Code | None:
+def stored(name: str) -> Code | None:
     """The code of a kernel from the disk, if it is there, whole, and nobody else's."""
     folder = kernel_shelf()
     try:
-        stored = None if folder is None else folder.read(f"{name}.o")
+        content = None if folder is None else folder.read(f"{name}.o")
     except UntrustedError as error:
         refuse(error)
         return None
     except OSError:
         return None
-    if stored is None or _checksum(name, stored[32:]) != stored[:32]:
+    if content is None or _checksum(name, content[32:]) != content[:32]:
         return None
-    names, _, binary = stored[32:].partition(b"\0")
+    names, _, binary = content[32:].partition(b"\0")
     return Code(tuple(names.decode().split()), binary)
 
 
@@ -176,7 +154,7 @@ def shelf(name: str) -> PrivateFolder | None:
 
 def kernel_shelf() -> PrivateFolder | None:
     """The folder of kernels for this version on this processor; None where there is none."""
-    return shelf(_signature())
+    return shelf(_signature_for(processor()))
 
 
 def refuse(error: UntrustedError) -> None:
@@ -188,7 +166,7 @@ def refuse(error: UntrustedError) -> None:
 
 def directory() -> Path:
     """The folder of kernels for this version on this processor."""
-    return root() / _signature()
+    return root() / _signature_for(processor())
 
 
 def root() -> Path:
@@ -210,10 +188,6 @@ def root() -> Path:
 
 
 # what shapes the code
-
-
-def _signature() -> str:
-    return _signature_for(processor())
 
 
 @functools.cache

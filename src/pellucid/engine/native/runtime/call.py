@@ -14,13 +14,13 @@ from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.passes.values import LEAVES, Value, evaluate
 from pellucid.engine.native.runtime.arrays import as_read
 from pellucid.engine.native.runtime.binding import Binding, Memory
-from pellucid.engine.native.runtime.processors import default_threads
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import execute
 from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.tree import unflatten
 from pellucid.graph.graph import Graph
+from pellucid.processors import default_threads
 
 FIRST, STEP = 1 << 56, 1 << 40
 """While tables are made, array k from outside stands at FIRST + k * STEP, where there is no memory; its real address
@@ -37,11 +37,10 @@ class Bound:
             {base(x).number: base(x) for x in lowered.outputs if base(x).op not in LEAVES}.values()
         )  # every output array once
         outside = [*lowered.inputs, *self.made]
-        self.memory = Memory(program, sizes, {x.number for x in outside})
-        self.memory.outside = {x.number: FIRST + i * STEP for i, x in enumerate(outside)}
-        self.binding = Binding(program, self.memory, sizes)
+        self.memory = Memory(program, sizes, {x.number: FIRST + i * STEP for i, x in enumerate(outside)})
+        self.binding = Binding(self.memory, sizes)
         self.patches = [self._patches(words, len(outside)) for words in self.binding.tables]
-        self.shapes = [tuple(int(resolve(s, sizes)) for s in x.shape) for x in self.made]
+        self.shapes = [resolve(x.shape, sizes) for x in self.made]
         self.lock = threading.Lock()
 
     def _patches(self, words: Any, count: int) -> tuple[Any, Any, Any]:
@@ -63,7 +62,7 @@ class Bound:
 
     def _output(self, x: Value, arrays: dict[int, Any], given: list[Any]) -> Any:
         source = base(x)
-        shape = tuple(int(resolve(s, self.sizes)) for s in x.shape)
+        shape = resolve(x.shape, self.sizes)
         if source.known:
             value = evaluate(source, self.sizes)
             return value if source.weak else np.dtype(source.dtype).type(value)

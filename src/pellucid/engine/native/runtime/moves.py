@@ -12,8 +12,8 @@ from pellucid.engine.native.code import builtin_kernels as kernels
 from pellucid.engine.native.code import summaries
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.passes.instructions import base
-from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value
+from pellucid.engine.native.runtime.work import share
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.primitives.indexing import SLOT
 
@@ -28,7 +28,7 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
     """What one thread does. A bad index is found by all of them, so that none waits for the others at a barrier."""
 
     def array(a: Value) -> Any:
-        return _array(address(base(a)), tuple(int(resolve(s, sizes)) for s in a.shape), a.dtype)
+        return _array(address(base(a)), resolve(a.shape, sizes), a.dtype)
 
     settings = {name: resolve(setting, sizes) for name, setting in x.settings.items()}
     target, sources = array(x), [array(a) for a in x.args]
@@ -42,7 +42,7 @@ def work_of(x: Value, sizes: Mapping[str, int], address: Callable[[Value], int],
             checks.append(_range_check(index, -end, end, kernels.BAD_INDEX))
     # a number of which each thread has its own is made by each; those who look on take turns
     maker = x.number % threads if x.op in LOOKING else 0
-    return checks + (moves(x.op, settings, target, *sources) if thread == maker or is_single(x) else [])
+    return checks + (moves(x.op, settings, target, *sources) if thread == maker or x.single else [])
 
 
 def _array(address: int, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -58,18 +58,15 @@ def _place(array: Any) -> int:
 def _in_range(target: Any, labels: Any, end: int, thread: int, threads: int) -> Work:
     """Labels as they are, once all of them are known to be right; each thread copies those of its own rows."""
     axis = next((i for i, size in enumerate(labels.shape) if size != 1), None)
-    first, last, unit = 0, 1, labels.nbytes
-    if axis is not None:
-        size = labels.shape[axis]
-        first, last, unit = size * thread // threads, size * (thread + 1) // threads, labels.nbytes // max(size, 1)
-    source, to = _place(labels) + first * unit, _place(target) + first * unit
-    words = kernels.COPY_WORDS(bytes=(last - first) * unit, source=source, target=to)
-    return [_range_check(labels, 0, end, kernels.BAD_LABEL), (kernels.COPY, words)]
+    own = () if axis is None else (slice(None),) * axis + (slice(*share(labels.shape[axis], threads, thread)),)
+    source, place = _part(labels, own), _part(target, own)
+    copy = kernels.COPY(bytes=source.nbytes, source=_place(source), target=_place(place))
+    return [_range_check(labels, 0, end, kernels.BAD_LABEL), copy]
 
 
 def _range_check(values: Any, begin: int, end: int, status: int) -> tuple[Kernel, list[int]]:
-    words = kernels.RANGE_WORDS(begin=begin, end=end, count=values.size, values=_place(values), status=status)
-    return kernels.check_range(values.dtype.name), words
+    check = kernels.check_range(values.dtype.name)
+    return check(begin=begin, end=end, count=values.size, values=_place(values), status=status)
 
 
 def _parts(spec: tuple[Any, ...], outer: tuple[int, ...]) -> list[tuple[Any, int]]:
@@ -88,8 +85,7 @@ def moves(op: str, settings: Mapping[str, Any], target: Any, source: Any, *other
     if op in ("argmax", "argmin", "cumsum"):
         columns = source.shape[-1]
         sizes = {"rows": int(np.prod(source.shape[:-1], dtype=np.int64)), "columns": columns}
-        words = kernels.ALONG_WORDS(**sizes, source=_place(source), target=_place(target))
-        return [(kernels.along(op, source.dtype.name), words)]
+        return [kernels.along(op, source.dtype.name)(**sizes, source=_place(source), target=_place(target))]
     if op in LOOKING:
         return [_look(op, settings, target, source)]
     if op == "concatenate":
@@ -116,12 +112,11 @@ def moves(op: str, settings: Mapping[str, Any], target: Any, source: Any, *other
 def _look(op: str, settings: Mapping[str, Any], target: Any, source: Any) -> tuple[Kernel, list[int]]:
     dtype, places = source.dtype.name, {"source": _place(source), "target": _place(target)}
     if op == "distribution":
-        words = summaries.DISTRIBUTION_WORDS(count=source.size, **places)
-        return summaries.distribution(dtype, **settings), words
+        return summaries.distribution(dtype, **settings)(count=source.size, **places)
     if op == "likeness":
-        return summaries.likeness(dtype), summaries.LIKENESS_WORDS(columns=len(source), **places)
+        return summaries.likeness(dtype)(columns=len(source), **places)
     rows, columns = source.shape
-    return summaries.column_moments(dtype), summaries.MOMENT_WORDS(rows=rows, columns=columns, **places)
+    return summaries.column_moments(dtype)(rows=rows, columns=columns, **places)
 
 
 def _part(array: Any, spec: tuple[Any, ...]) -> Any:
@@ -140,51 +135,36 @@ def _copy(source: Any, target: Any) -> Work:
         return []
     axes = list(zip(source.shape, _steps(source), _steps(target), strict=True)) or [(1, 1, 1)]
     places = {"source": _place(source), "target": _place(target)}
-    words = kernels.MOVE_WORDS(*axes, indexes=0, count=1, axes=len(axes), step=0, **places)
-    return [(kernels.move(f"int{8 * source.itemsize}", scatter=False), words)]
+    move = kernels.move(f"int{8 * source.itemsize}", scatter=False)
+    return [move(*axes, indexes=0, count=1, axes=len(axes), step=0, **places)]
 
 
 def _zero(target: Any) -> tuple[Kernel, list[int]]:
-    return kernels.ZERO, kernels.ZERO_WORDS(bytes=target.nbytes, target=_place(target))
+    return kernels.ZERO(bytes=target.nbytes, target=_place(target))
 
 
 def _indexed(spec: Any, target: Any, source: Any, arrays: tuple[Any, ...], scatter: bool) -> Work:
     """getitem and scatter_add with index arrays, of one common shape; slices and numbers beside them."""
     outer, flat = (target, source) if scatter else (source, target)  # the array that is indexed, and the other side
-    parts = _parts(spec, outer.shape)
-    advanced = [i for i, (p, _) in enumerate(parts) if p is SLOT or isinstance(p, int)]
+    parts = [p for p, _ in _parts(spec, outer.shape)]
+    advanced = [i for i, p in enumerate(parts) if p is SLOT or isinstance(p, int)]
     together = advanced[-1] - advanced[0] + 1 == len(advanced)
-    steps, numbers = iter(zip(_steps(outer), range(outer.ndim), strict=True)), iter(arrays)
-    start, axes, indexes = 0, [], []
-    position: list[list[int] | None] = (
-        [] if together else [None]
-    )  # axes of the other side in order; None: of the indexes
-    for i, (p, size) in enumerate(parts):
-        if together and i == advanced[0]:
-            position.append(None)
-        if p is None:
-            continue
-        step, axis = next(steps)
+    first, count = advanced[0] if together else 0, arrays[0].ndim  # the axes of the indexes on the other side
+    steps, numbers = _steps(flat), iter(arrays)
+    others = iter(steps[:first] + steps[first + count :])
+    view = outer[tuple(slice(None) if p is SLOT else p for p in parts)]
+    indexes, axes = [], []
+    for p, size, step in zip((p for p in parts if not isinstance(p, int)), view.shape, _steps(view), strict=True):
         if p is SLOT:
             indexes.append((_place(next(numbers)), size, step))
-        elif isinstance(p, int):
-            if not -size <= p < size:
-                raise IndexError(f"index {p} is out of range for axis {axis} of size {size}")
-            start += (p % size) * step
-        else:
-            first, stop, by = p.indices(size)
-            start += first * step
-            axes.append([len(range(first, stop, by)), step * by, 0])
-            position.append(axes[-1])
-    count, along, stride = arrays[0].size, 0, 1
-    for which in reversed(position):
-        if which is None:
-            along, stride = stride, stride * count
-        else:
-            which[2] = stride
-            stride *= which[0]
-    axes = axes or [[1, 1, 1]]
-    indexed = _place(outer) + start * outer.itemsize
-    places = {"source": _place(flat), "target": indexed} if scatter else {"source": indexed, "target": _place(flat)}
-    words = kernels.MOVE_WORDS(*indexes, *axes, indexes=len(indexes), count=count, axes=len(axes), step=along, **places)
-    return [*([_zero(target)] if scatter else []), (kernels.move(outer.dtype.name, scatter), words)]
+            continue
+        other = next(others)
+        if p is not None:
+            axes.append((size, step, other))
+    axes = axes or [(1, 1, 1)]
+    ends = (flat, view) if scatter else (view, flat)
+    places = dict(zip(("source", "target"), map(_place, ends), strict=True))
+    along = steps[first + count - 1] if count else 0
+    counts = {"indexes": len(indexes), "count": arrays[0].size, "axes": len(axes), "step": along}
+    move = kernels.move(outer.dtype.name, scatter)(*indexes, *axes, **counts, **places)
+    return [_zero(target), move] if scatter else [move]

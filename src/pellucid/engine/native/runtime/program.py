@@ -13,7 +13,7 @@ from pellucid.engine.native.passes.instructions import Instruction, Loop, base
 from pellucid.engine.native.passes.lower import Lowered, lower
 from pellucid.engine.native.passes.overwriting import overwrites_of
 from pellucid.engine.native.passes.product_loops import with_products
-from pellucid.engine.native.passes.schedule import Check, Step, in_parts, is_single, schedule
+from pellucid.engine.native.passes.schedule import Check, Step, in_parts, schedule
 from pellucid.engine.native.passes.values import Value, evaluate
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.graph.graph import Graph
@@ -105,14 +105,9 @@ def build(
         instructions = with_products(lowered, instructions)
     finite = Check([base(lowered.outputs[i]) for i in check if not lowered.outputs[i].known]) if check else None
     overwrites = overwrites_of(lowered, instructions, updates or {}, finite)
-    steps = schedule(instructions, threads, overwrites, finite)
-    kernels = {}
-    for step in steps:
-        if isinstance(step, Loop):
-            leaves = {x.number for x in step.leaves}
-            aliases = {r.number: overwrites[r.number].number for r in step.roots if r.number in overwrites}
-            kernels[step] = kernel_of(step, {k: v for k, v in aliases.items() if v in leaves})
-    private = {x.number for x in lowered.values if is_single(x)}
+    steps = schedule(instructions, overwrites, finite, threads)
+    kernels = {step: kernel_of(step, overwrites) for step in steps if isinstance(step, Loop)}
+    private = {x.number for x in lowered.values if x.single}
     if threads > 1:
         private |= {x.number for s in steps if isinstance(s, Loop) for x in in_parts(s)}
     return Program(graph, lowered, threads, instructions, steps, kernels, overwrites, private, choices)

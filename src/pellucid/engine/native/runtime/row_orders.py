@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import SHUFFLE, SHUFFLE_WORDS
+from pellucid.engine.native.code.builtin_kernels import SHUFFLE
 from pellucid.engine.native.runtime import cache
 
 
@@ -16,14 +16,13 @@ def row_orders(rows: int, seed: int, first: int, count: int) -> Any:
     shuffle = cache.function(SHUFFLE)
     draws, half = draws_for(rows), 1 << (rows - 1).bit_length() >> 1
     orders = np.empty((count, rows), np.int64)
-    table = np.array(SHUFFLE_WORDS(draws=draws, numbers=0, rows=rows, order=orders.ctypes.data, half=half), np.int64)
-    address = int(table.ctypes.data)
+    table = SHUFFLE.words.table(draws=draws, rows=rows, order=orders.ctypes.data, half=half)
     for order, epoch in zip(orders, range(first, first + count), strict=True):
         numbers = np.random.PCG64([seed, epoch]).random_raw(-(-draws // 2))
-        table[SHUFFLE_WORDS.place("numbers")] = numbers.ctypes.data
-        if shuffle(address):
+        table.numbers = numbers.ctypes.data
+        if shuffle(table.address):
             order[:] = np.random.default_rng([seed, epoch]).permutation(rows)
-        table[SHUFFLE_WORDS.place("order")] += order.nbytes
+        table.order += order.nbytes
     return orders
 
 

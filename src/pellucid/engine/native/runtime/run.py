@@ -10,10 +10,11 @@ from queue import SimpleQueue
 from typing import Any
 
 from pellucid.engine.native.code import builtin_kernels
-from pellucid.engine.native.code.run_loop import RUN, Job
+from pellucid.engine.native.code.run_loop import RUN
+from pellucid.engine.native.code.words import Table
 from pellucid.engine.native.runtime import blas, cache
-from pellucid.engine.native.runtime.interrupts import uninterrupted
 from pellucid.errors import IndexRangeError, ShapeError
+from pellucid.interrupts import uninterrupted
 
 
 @functools.cache
@@ -44,7 +45,7 @@ class Crew:
         self.done: SimpleQueue[int] = SimpleQueue()
         self.pid = os.getpid()
 
-    def run(self, jobs: Sequence[Job]) -> int:
+    def run(self, jobs: Sequence[Table]) -> int:
         """Execute one job on each thread; 0 if all is well."""
         run = runner()
         while len(self.queues) < len(jobs) - 1:
@@ -64,7 +65,7 @@ class Crew:
 _free: list[Crew] = []  # those without work: as many as ever worked at the same time
 
 
-def execute(jobs: Sequence[Job], name: str) -> None:
+def execute(jobs: Sequence[Table], name: str) -> None:
     """Run one job on each thread. Ctrl-C is heard when all have finished; `check_status` looks at how it went."""
     with blas.one_thread():  # a library, if one makes the products, stays on its thread
         if len(jobs) == 1:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import APPEND, COPY_WORDS, FINITE_WORDS, check_finite
+from pellucid.engine.native.code.builtin_kernels import APPEND, NOT_FINITE, check_finite
 from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import base
@@ -22,17 +22,15 @@ from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.announcement import silent
 from pellucid.engine.native.runtime.arrays import aligned, as_read, is_read_in_place
-from pellucid.engine.native.runtime.binding import Binding, Memory, share
+from pellucid.engine.native.runtime.binding import Binding, Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import check_status, execute, runner
-from pellucid.engine.native.runtime.work import threads_for
+from pellucid.engine.native.runtime.work import share, threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
 BLOCK = 256
 """Rows of a block."""
-
-TARGET = COPY_WORDS.place("target")
 
 
 class Block:
@@ -41,14 +39,15 @@ class Block:
     def __init__(self, binding: Binding, X: Any, Y: Any) -> None:
         self.binding, self.X, self.Y = binding, X, Y
         self.address = binding.jobs[0].address
-        self.copying = np.array(COPY_WORDS(bytes=Y.nbytes, source=Y.ctypes.data, target=0), np.int64)
-        self.looking = np.array(FINITE_WORDS(count=X.size, values=X.ctypes.data), np.int64)
+        self.finite = check_finite(X.dtype.name)
+        self.copying = APPEND.words.table(bytes=Y.nbytes, source=Y.ctypes.data)
+        self.looking = self.finite.words.table(count=X.size, values=X.ctypes.data, status=NOT_FINITE)
 
     @functools.cached_property
     def entries(self) -> Any:
         """What is called for one of many blocks: a look at X, the program, and Y is put where the next one goes on."""
-        finite, append = cache.addresses([check_finite(self.X.dtype.name), APPEND])
-        look, put = [[finite, self.looking.ctypes.data]], [[append, self.copying.ctypes.data]]
+        finite, append = cache.addresses([self.finite, APPEND])
+        look, put = [[finite, self.looking.address]], [[append, self.copying.address]]
         return np.concatenate([look, self.binding.entries[0], put])
 
 
@@ -60,10 +59,10 @@ class Lane:
         if output.known or base(output).op in ("input", "constant"):
             raise CannotCompile("a result that is one of the arguments")
         most, places = {"n": BLOCK}, (*inputs, base(output))
-        self.X, self.Y = (aligned(tuple(int(resolve(s, most)) for s in v.shape), v.dtype) for v in (inputs[-1], output))
-        self.program, self.memory = program, Memory(program, most, {x.number for x in places})
+        self.X, self.Y = (aligned(resolve(v.shape, most), v.dtype) for v in (inputs[-1], output))
         addresses = (*fixed, self.X.ctypes.data, self.Y.ctypes.data)
-        self.memory.outside = {x.number: a for x, a in zip(places, addresses, strict=True)}
+        outside = {x.number: address for x, address in zip(places, addresses, strict=True)}
+        self.program, self.memory = program, Memory(program, most, outside)
         self.blocks: dict[int, Block] = {}
 
     def block(self, rows: int) -> Block:
@@ -72,8 +71,7 @@ class Lane:
             others = [number for number in self.blocks if number != BLOCK]
             if len(others) > 8:
                 self.blocks.pop(others[0])
-            binding = Binding(self.program, self.memory, {"n": rows})
-            self.blocks[rows] = Block(binding, self.X[:rows], self.Y[:rows])
+            self.blocks[rows] = Block(Binding(self.memory, {"n": rows}), self.X[:rows], self.Y[:rows])
         return self.blocks[rows]
 
 
@@ -107,8 +105,8 @@ class Part:
     def aim(self, X: int, Y: int) -> None:
         """From the array at one address into that at another."""
         self.gathers[0] = X
-        self.short.copying[TARGET] = Y + self.rest
-        self.whole.copying[TARGET] = Y + self.first
+        self.short.copying.target = Y + self.rest
+        self.whole.copying.target = Y + self.first
 
 
 class Session:

@@ -11,11 +11,10 @@ from pellucid.engine.native.code.expressions import ELEMENTWISE
 from pellucid.engine.native.passes.instructions import Call, Loop, base, flipped
 from pellucid.engine.native.passes.schedule import Barrier, Check, Combine, Step
 from pellucid.engine.native.passes.values import Value, size_of
-from pellucid.engine.native.runtime import cache
 from pellucid.engine.native.runtime.program import Program
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.core.spec import Spec
-from pellucid.graph.show.names import CONSTANTS, VARIABLES, distinct, free_letter
+from pellucid.graph.show.names import CONSTANTS, VARIABLES, distinct, free_letter, open_sizes
 from pellucid.graph.show.program import type_text
 from pellucid.markup import table
 
@@ -53,8 +52,8 @@ class Names:
         for x in kept:
             if x.number not in self.of:
                 self.of[x.number] = f"{self.array}{len(self.of) - len(program.lowered.inputs) + 1}"
-        self.passing = 0
-        self.constants = 0
+        self.overwrites = program.overwrites
+        self.counts = {self.register: 0, self.constant: 0}
 
     def __call__(self, x: Value) -> str:
         if x.op == "number":
@@ -66,12 +65,9 @@ class Names:
             return f"({inside})" if " " in inside else inside
         x = base(x)
         if x.number not in self.of:
-            if x.op == "constant":
-                self.constants += 1
-                self.of[x.number] = f"{self.constant}{self.constants}"
-            else:
-                self.passing += 1
-                self.of[x.number] = f"{self.register}{self.passing}"
+            letter = self.constant if x.op == "constant" else self.register
+            self.counts[letter] += 1
+            self.of[x.number] = f"{letter}{self.counts[letter]}"
         return self.of[x.number]
 
 
@@ -101,14 +97,13 @@ def listing(program: Program) -> str:
     names = Names(program)
     lines = [f"program {title(program)}"]
     for i, step in enumerate(program.steps, 1):
-        lines += [
-            f"{i:3d}  {line}" if k == 0 else f"     {line}" for k, line in enumerate(_lines(step, names, program))
-        ]
+        first, *more = _lines(step, names)
+        lines += [f"{i:3d}  {first}", *(f"     {line}" for line in more)]
     outputs = ", ".join(names(x) for x in program.lowered.outputs)
     return "\n".join([*lines, f"     return {outputs}"])
 
 
-def _lines(step: Step, names: Names, program: Program) -> list[str]:
+def _lines(step: Step, names: Names) -> list[str]:
     if isinstance(step, Barrier):
         return ["barrier: every thread waits for the others"]
     if isinstance(step, Combine):
@@ -116,20 +111,15 @@ def _lines(step: Step, names: Names, program: Program) -> list[str]:
     if isinstance(step, Check):
         return [f"stop unless {', '.join(names(x) for x in step.reads)} are finite"]
     if isinstance(step, Call):
-        return [_call_line(step, names, program)]
-    space = " x ".join(map(str, step.space)) or "1"
-    head = f"loop over {space}" if step.cut is not None or step.space else "numbers"
-    scope = next((x.scope for x in step.body if x.scope), "")
-    lines = [head + (f"   # {scope}" if scope else "")]
+        return [_call_line(step, names)]
+    head = f"loop over {' x '.join(map(str, step.space))}" if step.space else "numbers"
     if step.product is not None:
-        product = _call_line(step.product, names, program).split("   ")[0]
-        lines = [f"{product}, tile by tile, and for each" + (f"   # {scope}" if scope else "")]
-    for x in step.body:
-        lines.append("    " + _value_line(x, names, program))
-    return lines
+        head = _call_line(step.product, names).split("   ")[0] + ", tile by tile, and for each"
+    scope = next((f"   # {x.scope}" for x in step.body if x.scope), "")
+    return [head + scope, *(f"    {_value_line(x, names)}" for x in step.body)]
 
 
-def _value_line(x: Value, names: Names, program: Program) -> str:
+def _value_line(x: Value, names: Names) -> str:
     args = [names(a) for a in x.args]
     if x.op == "reduce":
         text = f"{x.settings['kind']}({args[0]}, axis={', '.join(map(str, x.settings['axes']))})"
@@ -137,31 +127,26 @@ def _value_line(x: Value, names: Names, program: Program) -> str:
         text = args[0]
     elif x.op == "astype":
         text = f"{x.dtype.name}({args[0]})"
-    elif x.op == "uniform":
-        text = f"uniform({args[0]})"
     else:
         text = formula(x.op, args)
-    name = names(x)
-    if x.number not in names.kept:
-        return f"{name} = {text}"
-    return f"{name} = {text}{_place(x, names, program)}"
+    return f"{names(x)} = {text}{_place(x, names) if x.number in names.kept else ''}"
 
 
-def _place(x: Value, names: Names, program: Program) -> str:
+def _place(x: Value, names: Names) -> str:
     """Of which kind a kept value is, and what it is written over."""
-    over = f", over {names(program.overwrites[x.number])}" if x.number in program.overwrites else ""
+    over = f", over {names(names.overwrites[x.number])}" if x.number in names.overwrites else ""
     return f"   -> {type_text(Spec(x.shape, x.dtype))}{over}"
 
 
-def _call_line(step: Call, names: Names, program: Program) -> str:
-    x, place = step.value, _place(step.value, names, program)
+def _call_line(step: Call, names: Names) -> str:
+    x, place = step.value, _place(step.value, names)
     if x.op == "matmul":
         left, right = (f"{names(a.args[0] if flipped(a) else a)}{'.T' if flipped(a) else ''}" for a in x.args)
-        part = {0: ", a part of each thread", None: ""}.get(
-            x.settings.get("shift"), ", a part of each thread for another"
-        )
-        part = ", columns of each thread" if "columns" in x.settings else part
-        return f"{names(x)} = {left} @ {right}{part}{place}"
+        part = ", columns of each thread" if "columns" in x.settings else ""
+        if "shift" in x.settings:
+            part = ", a part of each thread" + (" for another" if x.settings["shift"] else "")
+        rounded = f", {x.settings['precision']}" if "precision" in x.settings else ""
+        return f"{names(x)} = {left} @ {right}{rounded}{part}{place}"
     return f"{names(x)} = {x.op}({', '.join(names(a) for a in x.args)}){place}"
 
 
@@ -177,6 +162,11 @@ class Row:
     kernel: str
     flops: int
     bytes: int
+
+    @property
+    def cells(self) -> list[str]:
+        each = f"{self.flops / self.bytes:.1f}" if self.bytes else ""
+        return [str(self.number), self.what, self.kernel, _count(self.flops), _bytes(self.bytes), each]
 
 
 @dataclass(frozen=True)
@@ -220,35 +210,23 @@ class Explanation:
 
     def _cells(self) -> list[list[str]]:
         """The rows of the table, and their sum."""
-        cells = [
-            [
-                str(r.number),
-                r.what,
-                r.kernel,
-                _count(r.flops),
-                _bytes(r.bytes),
-                f"{r.flops / r.bytes:.1f}" if r.bytes else "",
-            ]
-            for r in self.rows
-        ]
-        return [*cells, ["", "all", "", _count(self.flops), _bytes(self.bytes), ""]]
+        return [*(row.cells for row in self.rows), ["", "all", "", _count(self.flops), _bytes(self.bytes), ""]]
 
 
 def explanation(program: Program, sizes: Mapping[str, int]) -> Explanation:
     from pellucid.engine.native.runtime.binding import Memory
 
-    missing = {m for x in program.lowered.inputs for s in x.shape if not isinstance(s, int) for (m, _) in s.terms}
-    lacking = sorted({n for names in missing for n in names} - set(sizes))
+    lacking = sorted(set(open_sizes(program.graph)) - set(sizes))
     if lacking:
         raise TypeError(f"explain needs the open sizes: explain({', '.join(f'{n}=...' for n in lacking)})")
     names = Names(program)
     rows = [_row(i, step, names, program, sizes) for i, step in enumerate(program.steps, 1)]
-    outside = {x.number for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
+    outside = {x.number: 0 for x in [*program.lowered.inputs, *map(base, program.lowered.outputs)]}
     return Explanation(program.graph.name, dict(sizes), rows, Memory(program, sizes, outside).size)
 
 
 def _row(number: int, step: Step, names: Names, program: Program, sizes: Mapping[str, int]) -> Row:
-    what = _lines(step, names, program)[0].split("   ")[0]
+    what = _lines(step, names)[0].split("   ")[0]
     moved = sum(size_of(base(x).shape, sizes) * x.dtype.itemsize for x in [*step.reads, *step.writes])
     if isinstance(step, Call) and step.value.op == "matmul":
         return Row(number, what, "product", _product_flops(step, sizes, program.threads), moved)
@@ -257,7 +235,13 @@ def _row(number: int, step: Step, names: Names, program: Program, sizes: Mapping
         if step.product is not None:
             work += _product_flops(step.product, sizes, program.threads)
             moved -= size_of(step.product.value.shape, sizes) * step.product.value.dtype.itemsize  # it is not written
-        return Row(number, what + " -> " + ", ".join(names(x) for x in step.roots), _key(step, program), work, moved)
+        return Row(
+            number,
+            what + " -> " + ", ".join(names(x) for x in step.roots),
+            program.kernels[step].name[:12],
+            work,
+            moved,
+        )
     return Row(number, what, type(step).__name__.lower(), 0, 0 if isinstance(step, Barrier) else moved)
 
 
@@ -268,10 +252,6 @@ def _product_flops(call: Call, sizes: Mapping[str, int], threads: int) -> int:
 
 def _of(x: Value) -> Any:
     return x.args[0].shape if x.op == "reduce" else x.shape
-
-
-def _key(loop: Loop, program: Program) -> str:
-    return cache.key_of(program.kernels[loop].kernel)[:12]
 
 
 def _count(n: int) -> str:

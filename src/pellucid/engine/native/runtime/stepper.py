@@ -17,12 +17,12 @@ import numpy as np
 from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.passes.schedule import is_single
 from pellucid.engine.native.passes.values import Value, evaluate
 from pellucid.engine.native.runtime.arrays import aligned, as_read
-from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory, share
+from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import execute, runner
+from pellucid.engine.native.runtime.work import share
 from pellucid.errors import ShapeError
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
@@ -96,21 +96,19 @@ class Stepper:
         inputs, outputs = self.program.lowered.inputs, self.program.lowered.outputs
         self.pid = os.getpid()
         self.data: list[Any] = []
-        self.jobs: list[Job] = []
+        self.jobs: list[Any] = []
         self.lists: list[Any] = []
-        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if is_single(inputs[i])}
+        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if inputs[i].single}
         self.storage: dict[int, Any] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
             dtype = inputs[i].dtype
-            shape = tuple(int(resolve(s, {"n": rows})) for s in inputs[i].shape)
             own = threads, PRIVATE // dtype.itemsize  # each thread's stands at the beginning of a row
-            self.storage[i] = aligned(own if i in self.numbers else shape, dtype)
+            self.storage[i] = aligned(own if i in self.numbers else resolve(inputs[i].shape, {"n": rows}), dtype)
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
-        self.memory = Memory(self.program, {"n": rows}, {x.number for x in inputs})
-        self.memory.outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
-        self.memory.own = {inputs[i].number for i in self.numbers}
+        outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
+        self.memory = Memory(self.program, {"n": rows}, outside, own={inputs[i].number for i in self.numbers})
         self.bindings: dict[int, Binding] = {}
         self.binding(rows)
         runner()  # everything is compiled before the first step
@@ -212,7 +210,7 @@ class Stepper:
             old = [n for n in self.bindings if n != self.rows]  # the jobs point to the tables of whole batches
             if len(old) > 4:
                 self.bindings.pop(old[0])
-            self.bindings[rows] = Binding(self.program, self.memory, sizes)
+            self.bindings[rows] = Binding(self.memory, sizes)
         return self.bindings[rows]
 
     def _address(self, result: Value) -> int:

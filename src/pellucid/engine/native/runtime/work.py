@@ -45,6 +45,11 @@ def _count(graph: Graph, sizes: Mapping[str, int]) -> tuple[int, int]:
     return products, elements
 
 
+def share(count: int, threads: int, thread: int) -> tuple[int, int]:
+    """The part of `count` rows that a thread works on."""
+    return count * thread // threads, count * (thread + 1) // threads
+
+
 def threads_for(graph: Graph, sizes: Mapping[str, int], available: int) -> int:
     """As many threads as have enough to do. The answer depends on sizes and the limit alone: same call, same bits."""
     return max(1, min(available, flops(graph, sizes) // PER_THREAD))

@@ -25,7 +25,7 @@ is looked for on purpose."""
 EXACT = "nsz contract"
 """... and inside an elementary function, where compensations must not be cancelled."""
 
-INT32 = np.dtype(np.int32)
+INT16, INT32 = np.dtype(np.int16), np.dtype(np.int32)
 
 Typed = tuple[str, str]
 """A type and a number, as IR spells them."""
@@ -75,7 +75,6 @@ class Code:
         self._stack: list[str] = []
         self._lines: list[str] = []
         self._names = 0
-        self._scopes: list[str] = []
         self._arrays: list[Array] = []
 
     # lines
@@ -145,6 +144,18 @@ class Code:
         full = f"{name}.{suffix(x.dtype, x.lanes)}"
         return Lanes(self, self.by_llvm(full, x.type, *((a.type, a.text) for a in args), flags=flags), x.dtype, x.lanes)
 
+    def as_bfloat16(self, first: Lanes, second: Lanes) -> Lanes:
+        """The float32 numbers of two vectors, one after the other, as the bits of the nearest bfloat16 numbers."""
+        lanes = 2 * first.lanes
+        name, both = f"x86.avx512bf16.cvtne2ps2bf16.{16 * lanes}", [(x.type, x.text) for x in (second, first)]
+        return Lanes(self, self.by_llvm(name, f"<{lanes} x i16>", *both), INT16, lanes)
+
+    def plus_pairs(self, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
+        """total + the products of the bfloat16 numbers of a and b, of which each lane has the bits of two."""
+        arguments = [(x.type, x.text) for x in (total, a, b)]
+        made = self.by_llvm(f"x86.avx512bf16.dpbf16ps.{32 * a.lanes}", total.type, *arguments)
+        return Lanes(self, made, total.dtype, total.lanes)
+
     def lane(self, x: Lanes, number: int) -> Lanes:
         """One of many."""
         if x.lanes == 1:
@@ -211,16 +222,18 @@ class Code:
         self._go(end)
         self._begin(end)
 
-    def masked_span(self, last: Lanes, lanes: int, body: Callable[..., None]) -> None:
-        """body(index, lanes, mask) over 0 ... last - 1, each vector with a mask: half the code, for short stretches."""
-        with self.loop(0, last, lanes) as i:
-            body(i, lanes, self.mask(last - i, lanes))
-
     def span(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
-        """body(index, lanes, mask) over first ... last - 1: whole vectors, then the rest of them."""
+        """body(index, lanes, mask) over first ... last - 1: whole vectors, then what is left: one of which some lanes
+        count, where the processor can mask, else number by number, without a mask."""
         whole = self.vectors(first, last, lanes, body)
-        if lanes > 1:
-            self.rest(whole, last, lanes, body, masked)
+        if lanes == 1:
+            return
+        if masked:
+            with self.when(whole < last):
+                body(whole, lanes, self.mask(last - whole, lanes))
+            return
+        with self.loop(whole, last) as i:
+            body(i, 1, None)
 
     def vectors(self, first: Any, last: Lanes, lanes: int, body: Callable[..., None]) -> Lanes:
         """body(index, lanes, None) for whole vectors; where they end."""
@@ -229,16 +242,6 @@ class Code:
         with self.loop(begin, whole, lanes) as i:
             body(i, lanes, None)
         return whole
-
-    def rest(self, whole: Lanes, last: Lanes, lanes: int, body: Callable[..., None], masked: bool) -> None:
-        """... and for less than a vector: one of which some lanes count, where the processor can mask, else number by
-        number, without a mask."""
-        if not masked:
-            with self.loop(whole, last) as i:
-                body(i, 1, None)
-            return
-        with self.when(whole < last):
-            body(whole, lanes, self.mask(last - whole, lanes))
 
     def mask(self, count: Lanes, lanes: int) -> Lanes:
         """The first so many lanes."""

@@ -141,9 +141,9 @@ class Lanes:
         return self._of("", "lshr" if self.dtype.kind == "u" else "ashr", other)
 
     def viewed(self, dtype: Any) -> Lanes:
-        """The same bits as another dtype of the same size."""
+        """The same bits as another dtype."""
         dtype = np.dtype(dtype)
-        made = Lanes(self.code, self.text, dtype, self.lanes)
+        made = Lanes(self.code, self.text, dtype, self.lanes * self.dtype.itemsize // dtype.itemsize)
         if made.type != self.type:
             made.text = self.code.emit(f"bitcast {self.type} {self.text} to {made.type}")
         return made

@@ -8,7 +8,6 @@ import sys
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from pellucid.engine.native.code.special import SCIPY, special
 from pellucid.locks import forkable
 
 _lock = forkable()
@@ -41,6 +40,9 @@ def compiler() -> str:
     return f"llvmlite {llvmlite.__version__}"
 
 
+SCIPY = "scipy."
+"""How compiled code names SciPy's special functions."""
+
 LIBRARIES: dict[str, tuple[str | None, ...]] = {"linux": (None, "libm.so.6"), "win32": ("ucrtbase", "kernel32")}
 """Where the C library's functions are; elsewhere all of them are in the process itself."""
 
@@ -51,7 +53,7 @@ def _provided(symbol: str) -> bool:
     import llvmlite.binding as llvm
 
     if symbol.startswith(SCIPY):
-        llvm.add_symbol(symbol, special(symbol.removeprefix(SCIPY)))
+        llvm.add_symbol(symbol, _special(symbol.removeprefix(SCIPY)))
         return True
     for library in LIBRARIES.get(sys.platform, (None,)):
         with suppress(OSError, AttributeError):
@@ -60,6 +62,30 @@ def _provided(symbol: str) -> bool:
                 llvm.add_symbol(symbol, place)
                 return True
     return False
+
+
+def _special(name: str) -> int:
+    """The address of one of SciPy's special functions, of doubles and with a double for result."""
+    from scipy.special import cython_special
+
+    table: Any = cython_special.__pyx_capi__
+    for key in (name, f"__pyx_fuse_0{name}", f"__pyx_fuse_1{name}"):  # which one is of doubles differs
+        if key in table and _signature(table[key]).startswith(b"double (double,"):
+            return address(table[key])
+    raise LookupError(f"scipy.special.cython_special has no {name!r} of doubles")
+
+
+def _signature(capsule: Any) -> bytes:
+    get = ctypes.pythonapi.PyCapsule_GetName
+    get.restype, get.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    return bytes(get(capsule))
+
+
+def address(capsule: Any) -> int:
+    """Where the function behind an entry of a Cython module's `__pyx_capi__` is."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(get(capsule, _signature(capsule)))
 
 
 def load(name: str, code: Code) -> int:

@@ -7,6 +7,7 @@ disk, or compiled here.
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,11 @@ class Kernel:
     key: str
     write: Writer = field(compare=False, repr=False)
     settled: bool = False
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Of its function, and of what is kept of it."""
+        return "k" + hashlib.sha256(self.key.encode()).hexdigest()[:24]
 
 
 def machine_code(text: str, target: Processor, settled: bool = False) -> Code:

@@ -33,6 +33,8 @@ class Processor:
         can a part of a vector be read and written in one step?
     halves : bool
         does it work on half a vector in half the time?
+    bfloat16 : bool
+        does it multiply pairs of bfloat16 numbers and add them to a float32 sum in one step?
     """
 
     name: str
@@ -43,6 +45,7 @@ class Processor:
     fused: bool
     masked: bool
     halves: bool = False
+    bfloat16: bool = False
 
     def lanes(self, item: int) -> int:
         """Numbers of so many bytes in a vector register."""
@@ -97,7 +100,8 @@ def host() -> Processor:
     like = SETTINGS[kind]
     flags = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(features.items()))
     name = llvm.get_host_cpu_name()
-    return replace(like, name=name, features=flags, halves=name == "znver4")
+    short = kind == "avx512" and features.get("avx512bf16", False)
+    return replace(like, name=name, features=flags, halves=name == "znver4", bfloat16=short)
 
 
 @functools.cache

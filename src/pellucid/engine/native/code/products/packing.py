@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,11 @@ COPY = "source source_row target target_row rows columns"
 """The arguments of both: steps are from row to row."""
 
 
-def write_copy(text: Text, name: str, processor: Processor, dtype: Any) -> None:
+Change = Callable[[Lanes], Lanes]
+"""What becomes of numbers on the way."""
+
+
+def write_copy(text: Text, name: str, processor: Processor, dtype: Any, change: Change = lambda x: x) -> None:
     """target[i, j] = source[i, j]. Rows of the target have room for whole vectors."""
     code, w = internal(text, name, processor, COPY)
     source, target = code.array(w.source, dtype), code.array(w.target, dtype)
@@ -22,13 +27,15 @@ def write_copy(text: Text, name: str, processor: Processor, dtype: Any) -> None:
         here, there = source.after(i * w.source_row), target.after(i * w.target_row)
 
         def move(j: Lanes, count: int, mask: Lanes | None, here: Any = here, there: Any = there) -> None:
-            there.store(j, here.load(j, count, mask))
+            there.store(j, change(here.load(j, count, mask)))
 
         code.span(0, w.columns, lanes, move, processor.masked)
     code.finish(0)
 
 
-def write_turn(text: Text, name: str, processor: Processor, dtype: Any, exactly: bool) -> None:
+def write_turn(
+    text: Text, name: str, processor: Processor, dtype: Any, exactly: bool, change: Change = lambda x: x
+) -> None:
     """target[j, i] = source[i, j], by squares of vectors.
 
     The target has room for whole squares: beyond the last row of the source its last row stands again, beyond its last
@@ -43,7 +50,7 @@ def write_turn(text: Text, name: str, processor: Processor, dtype: Any, exactly:
         starts = [source.after(place * w.source_row) for place in places]
 
         def square(j: Lanes, _: int, mask: Lanes | None) -> None:
-            for r, row in enumerate(turned(code, [start.load(j, lanes, mask) for start in starts])):
+            for r, row in enumerate(turned(code, [change(start.load(j, lanes, mask)) for start in starts])):
                 place = (j + r) * w.target_row + i
                 if not exactly:
                     target.store(place, row)

@@ -45,12 +45,12 @@ def write(dtype: str, name: str, target: Processor) -> str:
         if columns > 1:
             write_apart(text, f"{name}.apart.{columns}", target, dtype, columns)
     code = Code(text, name, target)
-    _Driver(code, dtype, panels, PRODUCT_WORDS.read(code)).write()
+    Driver(code, dtype, panels, PRODUCT_WORDS.read(code)).write()
     code.finish(0)
     return str(text)
 
 
-class _Driver:
+class Driver:
     """The loops around the panels."""
 
     def __init__(self, code: Code, dtype: str, panels: list[Panel], words: Reader) -> None:
@@ -106,6 +106,7 @@ class _Driver:
         with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
             count = self.least(GROUP, w.rows - i)
             self.call("copy", a + i * self.item, w.a_step, self.group(i), code.constant(GROUP), length, count)
+        left, depth = self.rows_of_left(a, length), self.deep(length)
         tiles = (at + w.block >= w.depth) & ((w.ways & FINISH_LATER) == 0)
         finish = tiles.select(w.finish, 0), w.finish_table
         column = code.variable(INT64, 0)
@@ -116,13 +117,22 @@ class _Driver:
             c, go_on = w.c + j * self.item, (at != 0).astype(INT64)
             written = w.written + j * self.item
             with code.when((w.ways & COPY_LEFT) == 0):
-                sides = a, w.a_row, w.a_step, b, b_row, c, w.c_row
-                self.panel(width, *sides, w.rows, length, width, go_on, *finish, w.first_row, j, written)
+                self.panel(
+                    width, *left, b, b_row, c, w.c_row, w.rows, depth, width, go_on, *finish, w.first_row, j, written
+                )
             with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
                 down, count = i * w.c_row * self.item, self.least(GROUP, w.rows - i)
                 sides = self.group(i), code.constant(1), code.constant(GROUP), b, b_row, c + down, w.c_row
-                self.panel(width, *sides, count, length, width, go_on, *finish, w.first_row + i, j, written + down)
+                self.panel(width, *sides, count, depth, width, go_on, *finish, w.first_row + i, j, written + down)
             column.set(j + width)
+
+    def rows_of_left(self, a: Lanes, length: Lanes) -> tuple[Lanes, Lanes, Lanes]:
+        """Where the left side lies that is not copied in groups, and its steps.   length: of this part of the depth"""
+        return a, self.words.a_row, self.words.a_step
+
+    def deep(self, length: Lanes) -> Lanes:
+        """How many numbers a tile reads one after the other for so many of the depth."""
+        return length
 
     def wide_as(self, rest: Lanes) -> Lanes:
         """The width of the next panel, of the columns that are left."""
@@ -160,7 +170,7 @@ class _Driver:
 
     def group(self, i: Lanes) -> Lanes:
         """Where the copied rows of the left side from row i on lie."""
-        place: Lanes = self.words.left + i * self.words.block * self.item
+        place: Lanes = self.words.left + i * self.deep(self.words.block) * self.item
         return place
 
     def finish(self, stage: int, *part: Lanes) -> None:

@@ -14,6 +14,7 @@ from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.product_words import (
     COPY_LEFT,
     COPY_RIGHT,
+    COPY_ROWS,
     FINISH_LATER,
     GROUP,
     NARROW,
@@ -42,7 +43,10 @@ SHALLOW = 96
 
 @dataclass(frozen=True)
 class Product:
-    """rows x depth times depth x columns. A turned side is stored the other way round; steps are from row to row."""
+    """rows x depth times depth x columns. A turned side is stored the other way round; steps are from row to row.
+
+    short: numbers are rounded to bfloat16 before they are multiplied
+    """
 
     rows: int
     columns: int
@@ -53,6 +57,7 @@ class Product:
     right_step: int
     result_step: int
     item: int
+    short: bool = False
 
 
 class Room(NamedTuple):
@@ -100,7 +105,8 @@ def words_for(
         rows, columns = columns, rows
         stored = result, columns
         if way.ways & TURN_RESULT:
-            stored, turned = (copies, _up(columns, target.lanes(product.item))), (result, step)
+            beside = _short_room(product, rows, target).copies if product.short else 0
+            stored, turned = (copies + beside, _up(columns, target.lanes(product.item))), (result, step)
     a, b = sides
     later = way.swapped or way.ways & NARROW or product.depth < SHALLOW
     return PRODUCT_WORDS(
@@ -142,22 +148,44 @@ class _Side(NamedTuple):
 def way_of(product: Product, target: Processor, room: Room | None) -> Way:
     """The best way for which there is room; None: any."""
     lanes = target.lanes(product.item)
+    if product.short:
+        return _short_way(product, target, room)
     narrow = product.columns <= most_narrow(lanes) and product.depth >= (lanes if product.columns <= 4 else 4 * lanes)
     in_one_piece = product.right_turned or product.right_step == product.columns
     in_one_piece = in_one_piece and product.result_step == product.columns
     if narrow and in_one_piece and not product.left_turned:
         turns = TURN_RIGHT if not product.right_turned and product.columns > 1 else 0
         return Way(NARROW | turns, False, _up(product.depth, lanes))
-    block = product.depth
-    if block > DEPTH:
-        block = _up(-(-product.depth // -(-product.depth // DEPTH)), lanes)
+    block = _block(product.depth, lanes)
     swapped = _swapped_cost(product, lanes, target) < 0.98 * _plain_cost(product, lanes, target)
     for swap in (True, False) if swapped else (False,):
         for copies in (True, False):
             way = Way(_ways(product, swap, copies), swap, max(block, 1))
-            if room is None or all(n <= r for n, r in zip(_needs(product, way, target), room, strict=True)):
+            if _fits(product, way, target, room):
                 return way
     return way
+
+
+def _short_way(product: Product, target: Processor, room: Room | None) -> Way:
+    """Both sides are copied. They change places where none is turned for it. Parts of the depth are whole pairs."""
+    lanes = target.lanes(product.item)
+    block = _up(max(_block(product.depth, lanes), 1), 2 * lanes)
+    left = COPY_LEFT if product.left_turned else COPY_ROWS
+    right = TURN_RIGHT if product.right_turned else COPY_RIGHT
+    swapped = Way(left | right | (TURN_RESULT if product.result_step > 1 else 0), True, block)
+    gains = _swapped_cost(product, lanes, target) < 0.9 * _plain_cost(product, lanes, target)
+    if gains and swapped.ways & COPY_LEFT and swapped.ways & COPY_RIGHT and _fits(product, swapped, target, room):
+        return swapped
+    return Way(left | right, False, block)
+
+
+def _fits(product: Product, way: Way, target: Processor, room: Room | None) -> bool:
+    return room is None or all(n <= r for n, r in zip(_needs(product, way, target), room, strict=True))
+
+
+def _block(depth: int, lanes: int) -> int:
+    """The depth, or an even part of it."""
+    return depth if depth <= DEPTH else _up(-(-depth // -(-depth // DEPTH)), lanes)
 
 
 def _ways(product: Product, swap: bool, copies: bool) -> int:
@@ -176,6 +204,10 @@ def _ways(product: Product, swap: bool, copies: bool) -> int:
 def _needs(product: Product, way: Way, target: Processor) -> Room:
     lanes = target.lanes(product.item)
     rows, columns = (product.columns, product.rows) if way.swapped else (product.rows, product.columns)
+    if product.short:
+        panel, copies = _short_room(product, rows, target)
+        turned = _up(rows, lanes) * _up(columns, lanes) * product.item if way.ways & TURN_RESULT else 0
+        return Room(panel, copies + turned)
     panel = copies = 0
     if way.ways & NARROW:
         panel = columns * way.block if way.ways & TURN_RIGHT else 0
@@ -186,6 +218,13 @@ def _needs(product: Product, way: Way, target: Processor) -> Room:
     if way.ways & TURN_RESULT:
         copies = _up(rows, lanes) * _up(columns, lanes)
     return Room(panel * product.item, copies * product.item)
+
+
+def _short_room(product: Product, rows: int, target: Processor) -> Room:
+    """For a panel and for the copy of a left side of so many rows. The parts of a smaller depth may be longer."""
+    lanes = target.lanes(product.item)
+    block = _up(min(product.depth, DEPTH), 2 * lanes) // (2 if target.bfloat16 else 1)
+    return Room(4 * lanes * block * product.item, _up(rows, GROUP) * block * product.item)
 
 
 def _plain_cost(product: Product, lanes: int, target: Processor) -> float:

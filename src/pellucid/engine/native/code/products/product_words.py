@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pellucid.engine.native.code.words import Words
 
-COPY_LEFT, COPY_RIGHT, TURN_RIGHT, TURN_RESULT, NARROW, FINISH_LATER = 1, 2, 4, 8, 16, 32
+COPY_LEFT, COPY_RIGHT, TURN_RIGHT, TURN_RESULT, NARROW, FINISH_LATER, COPY_ROWS = 1, 2, 4, 8, 16, 32, 64
 """Ways of a product, which may be joined: sides that are copied before they are read, what is turned on its side, and
-vectors along the depth for few columns (then turning takes the columns of the right side apart), and whether what
-follows a product waits for all of it."""
+vectors along the depth for few columns (then turning takes the columns of the right side apart), whether what follows a
+product waits for all of it, and whether the rows of the left side are copied one after the other."""
 
 GROUP = 48
 """Rows of a left side that are copied side by side."""

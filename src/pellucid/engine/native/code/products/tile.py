@@ -73,18 +73,18 @@ FINISH = ("table", "stage", "row", "column", "rows", "columns", "sums", "sums_ro
 tile has such."""
 
 
-def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: Panel) -> None:
-    """All rows of the left side times a panel of the right one."""
+def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: Panel, sides: Any = None) -> None:
+    """All rows of the left side times a panel of the right one.   sides: their dtype, if not that of the result"""
     code, w = internal(text, name, processor, ARGUMENTS)
     mask = code.mask(w.columns - panel.starts[-1], panel.lanes[-1]) if panel.masked else None
-    arrays = [code.array(side, dtype) for side in (w.a, w.b, w.c)]
+    arrays = [*(code.array(side, sides or dtype) for side in (w.a, w.b)), code.array(w.c, dtype)]
     tile = code.address_of(code.stack_array(panel.rows * panel.width, dtype))
     with code.exactly():
         whole = w.rows - w.rows.rest(panel.rows)
         with code.loop(0, whole, panel.rows) as row:
             _tile(code, w, arrays, panel.rows, panel, row, mask, tile)
         rest, done = w.rows - whole, code.variable(INT64, whole)
-        for rows in (4, 2, 1):  # the binary digits of what is left
+        for rows in [rows for rows in (8, 4, 2, 1) if rows < panel.rows]:  # the binary digits of what is left
             with code.when((rest & rows) != 0):
                 _tile(code, w, arrays, rows, panel, done.get(), mask, tile)
                 done.set(done.get() + rows)
@@ -143,5 +143,7 @@ def _ask(written: Array, step: Lanes, k: Lanes, rows: int, vectors: int) -> None
 
 
 def plus_product(code: Code, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
-    """total + a b, rounded once where the processor can."""
+    """total + a b, rounded once where the processor can. Whole numbers are the bits of pairs of bfloat16 numbers."""
+    if a.dtype == INT32:
+        return code.plus_pairs(a, b, total)
     return code.of_processor("fma", a, b, total) if code.processor.fused else total + a * b

@@ -20,20 +20,7 @@ NaN gives NaN, and infinities, poles and numbers outside the domain give what Nu
 kept. log_expit(x) = log(1 / (1 + exp(-x))), which is -softplus(-x).
 """
 
-from collections.abc import Callable
-
 from pellucid.engine.native.code.vectormath import angles, exponentials, gauss, logarithms
-from pellucid.engine.native.code.vectormath.operations import Number
+from pellucid.engine.native.code.vectormath.precision import FUNCTIONS
 
-FUNCTIONS: dict[str, Callable[[Number], Number]] = {
-    name: getattr(module, name)
-    for module, names in (
-        (exponentials, "exp exp2 expm1 tanh sinh cosh expit"),
-        (logarithms, "log log2 log10 log1p log_expit cbrt"),
-        (angles, "sin cos tan arctan"),
-        (gauss, "erf erfc ndtr"),
-    )
-    for name in names.split()
-}
-
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "angles", "exponentials", "gauss", "logarithms"]

@@ -191,6 +191,10 @@ DOUBLE = Precision(
 )
 
 
+FUNCTIONS: dict[str, Callable[[Number], Number]] = {}
+"""The elementary functions by their names."""
+
+
 def elementary(formula: Callable[[Number, Precision], Number]) -> Callable[[Number], Number]:
     """A function of a number, given its precision. Its arithmetic stands as it is written, whatever the loop around it
     allows."""
@@ -203,4 +207,5 @@ def elementary(formula: Callable[[Number, Precision], Number]) -> Callable[[Numb
         with x.code.exactly():
             return formula(x, p)
 
+    FUNCTIONS[formula.__name__] = exact
     return exact

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pellucid.engine.native.runtime.processors import default_threads, quota, usable
+from pellucid.processors import default_threads, quota, usable
 
 GROUPS = {
     "version 2, inside a container": ("0::/\n", {"cpu.max": "150000 100000\n"}, 1.5),
@@ -51,13 +51,13 @@ def test_no_control_groups_at_all(tmp_path):
 @pytest.mark.parametrize(("share", "expected"), [(0.3, 1), (1.0, 1), (1.5, 2), (2.0, 2), (64.0, 4), (math.inf, 4)])
 def test_threads_follow_the_quota_and_the_affinity(monkeypatch, share, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
-    monkeypatch.setattr("pellucid.engine.native.runtime.processors.quota", lambda: share)
+    monkeypatch.setattr("pellucid.processors.quota", lambda: share)
     assert usable() == expected
 
 
 @pytest.mark.parametrize(("shared", "expected"), [("1", 1), ("2,1", 2), ("16", 4), ("", 4), ("0", 4), ("many", 4)])
 def test_threads_follow_what_was_shared_out(monkeypatch, shared, expected):
-    monkeypatch.setattr("pellucid.engine.native.runtime.processors.usable", lambda: 4)
+    monkeypatch.setattr("pellucid.processors.usable", lambda: 4)
     monkeypatch.delenv("PELLUCID_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", shared)
     assert default_threads() == expected
