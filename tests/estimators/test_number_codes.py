@@ -102,7 +102,7 @@ def test_the_preprocessor_puts_them_last() -> None:
     plain, pre = TablePreprocessor().fit(FRAME), TablePreprocessor(codes=True).fit(FRAME, ANSWER)
     assert pre.get_feature_names_out().tolist() == [*plain.get_feature_names_out(), "person_code"]
     assert pre.embedding_sizes_ == (14, PEOPLE + 1)
-    assert (plain.n_number_codes_, pre.n_number_codes_) == (0, 1)
+    assert (plain.named_numbers_, pre.named_numbers_) == ([], ["person"])
     assert_array_equal(pre.transform(FRAME)[:, :-1], plain.transform(FRAME))
     assert set(pre.transform(FRAME)[:, -1]) == set(range(1, PEOPLE + 1))
     assert_array_equal(TablePreprocessor.from_dict(*pre.to_dict()).transform(FRAME), pre.transform(FRAME))
@@ -148,13 +148,13 @@ def test_no_names_no_codes() -> None:
     one, other = (TabularMLPRegressor(**SMALL | {"numbers": numbers}) for numbers in ("coded", "pieces"))
     few = FRAME[["age", "dose", "town"]]
     assert_array_equal(one.fit(few, ANSWER).predict(few), other.fit(few, ANSWER).predict(few))
-    assert not one.preprocessor_.n_number_codes_
+    assert not one.preprocessor_.named_numbers_
 
 
 @pytest.mark.parametrize("numbers", ["float64", "float32"])
 def test_files_and_exports_give_the_same(numbers: str, tmp_path) -> None:
     clf = TabularMLPClassifier(**SMALL).fit(FRAME, np.where(ANSWER > 0, "yes", "no"))
-    assert clf.preprocessor_.n_number_codes_ == 1
+    assert clf.preprocessor_.named_numbers_ == ["person"]
     clf.save(tmp_path / "net.pel")
     assert_array_equal(pel.load(tmp_path / "net.pel").predict_proba(FRAME), clf.predict_proba(FRAME))
     import onnxruntime

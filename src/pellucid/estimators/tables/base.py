@@ -290,7 +290,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             views = tuple(view for view in views if view.hidden) or views
         if not preprocessor.straight_places_:
             views = tuple(dict.fromkeys(view.without_tails() for view in views))
-        if not preprocessor.n_number_codes_:
+        if not preprocessor.named_numbers_:
             views = tuple(view for view in views if not view.coded) or tuple(
                 replace(view, coded=False) for view in views
             )
@@ -311,7 +311,7 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
             preprocessor.n_numbers_,
             preprocessor.straight_places_,
             preprocessor.embedding_sizes_,
-            coded=preprocessor.n_number_codes_,
+            coded=len(preprocessor.named_numbers_),
             width=len(preprocessor.get_feature_names_out()),
         )
         recipe = self._recipe_for(columns, target, view, rows=rows, trained=trained, held=held)

@@ -125,7 +125,7 @@ class Encoding:
         hidden = [] if self.components() else [f"hidden{i}" for i in range(self.scaled_out - self.scaled)]
         straight = [] if self.straight is None else [f"{numbers[place]}_straight" for place in self.straight.places]
         codes = [f"{name}_code" for name in layout.embedded]
-        codes += [] if self.number_codes is None else [f"{numbers[place]}_code" for place in self.number_codes.places]
+        codes += [f"{name}_code" for name in self.named_numbers()]
         return [*(self.components() or numbers), *marks, *hidden, *straight, *codes]
 
     def straight_places(self) -> dict[int, int]:
@@ -134,6 +134,13 @@ class Encoding:
             return {}
         first = len(self.names()) - len(self.code_sizes()) - len(self.straight)
         return {int(twin): first + number for number, twin in enumerate(self.straight.places)}
+
+    def named_numbers(self) -> list[str]:
+        """Numbers that are names, and have codes."""
+        if self.number_codes is None:
+            return []
+        numbers = self.layout.number_names()
+        return [numbers[place] for place in self.number_codes.places]
 
     def code_sizes(self) -> tuple[int, ...]:
         """How many codes each of the last columns has."""

@@ -492,10 +492,10 @@ class TablePreprocessor(Parameters, TransformerMixin, BaseEstimator):  # type: i
         return self._encoding.code_sizes()
 
     @property
-    def n_number_codes_(self) -> int:
-        """How many of the last columns are codes of numbers that are names."""
+    def named_numbers_(self) -> list[str]:
+        """Numbers that are names, and have a code in the last columns: with `codes=True`, as y told in `fit`."""
         check_is_fitted(self, "kinds_")
-        return 0 if self._encoding.number_codes is None else len(self._encoding.number_codes)
+        return self._encoding.named_numbers()
 
     @property
     def n_numbers_(self) -> int:
