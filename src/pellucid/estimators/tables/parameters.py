@@ -99,8 +99,8 @@ class TableParameters(Parameters):
         '"rough" pieces, many "fine" ones, "noisy" and "noisy_rough" for pieces with dropout, "coded" and '
         '"coded_rough" for pieces, and a learned vector for each value of numbers that are names (of a person, a shop, '
         'a postcode; see `TablePreprocessor`), None or "plain" for the number alone, "linear" for that without hidden '
-        'layers, "straight" for those without and numbers with long '
-        "tails as they are, not clipped; of several names each is a network of its own",
+        'layers, "loose" for the same with a lighter penalty on categories, "straight" for those without and numbers '
+        "with long tails as they are, not clipped; of several names each is a network of its own",
     )
     folds: int | str = parameter(
         default="auto",

@@ -22,7 +22,7 @@ class Quality:
 
 
 SMALL, WIDE = (64, 64), (128, 128, 128)
-LINES = ("linear", "straight")
+LINES = ("linear", "loose", "straight")
 FEW = ("waves", "pieces", "rough", "coded", *LINES)
 MANY = ("waves", "pieces", "rough", "fine", "coded", *LINES)
 ALL = ("waves", "pieces", "rough", "fine", "noisy", "noisy_rough", "coded", *LINES)

@@ -133,7 +133,7 @@ def table_recipe(
         start=None,
         optimizer=around(optim.optimizer(rule), training),
         alpha=0.0,
-        penalty=None if view.hidden else nn.L2(RIDGE / trained, on=("*.weight", "*.table*")),
+        penalty=None if view.hidden else _ridge(view, trained, columns),
         metric=metric,
         batch_size=min(chosen["batch_size"], trained),
         epochs=chosen["max_iter"] if view.hidden else ROUNDS,
@@ -154,6 +154,12 @@ def table_recipe(
         threads=parameters.threads,
         precision=parameters.precision,
     )
+
+
+def _ridge(view: View, trained: int, columns: Columns) -> nn.Penalty:
+    """The penalty of a network without hidden layers."""
+    weights = nn.L2(RIDGE / trained)
+    return weights + nn.L2(view.ridge * RIDGE / trained, on="*.table*") if view.embeddings(columns) else weights
 
 
 def line_of(outputs: int, codes: tuple[int, ...], left_out: nn.LeaveOut | None) -> nn.Layer:
