@@ -74,6 +74,14 @@ def test_no_codes_where_few_or_all_are_different() -> None:
     assert named(np.where(FRAME["age"] > 80, np.nan, PERSON), ANSWER) == (0,)
 
 
+@pytest.mark.parametrize("far", [3e38, 1e39, 1e300, np.inf])
+def test_numbers_may_be_far(far: float) -> None:
+    numbers = PERSON.astype(float)
+    numbers[PERSON[0] == PERSON], numbers[PERSON[-1] == PERSON] = far, -far
+    assert named(numbers, ANSWER) == (0,)
+    assert named(numbers, rng.normal(size=N)) == ()
+
+
 def test_codes_are_places_and_nothing_is_none() -> None:
     numbers = np.repeat([7.0, 3.0, 0.1], 40)[:, None] + 10.0 * np.tile(np.arange(20), 6)[:, None]
     answers = rng.normal(size=1000)[(numbers[:, 0] * 10).astype(int) % 1000]

@@ -104,8 +104,9 @@ def _names(x: Floats, outcomes: Floats, chance: float) -> bool:
     What both are wrong by is measured in units of the same noise, so that on average neither is better where outcomes
     follow the numbers smoothly. Rows of one value depend on each other: the values are what is counted.
     """
+    x = as_value(x)
     there = np.isfinite(x)
-    values, at, counts = np.unique(as_value(x[there]), return_inverse=True, return_counts=True)
+    values, at, counts = np.unique(x[there].astype(np.float64), return_inverse=True, return_counts=True)
     outcomes = outcomes[there]
     sums = np.stack([np.bincount(at, column, len(values)) for column in outcomes.T], axis=1)
     counted = (counts[at] > 1) & (at > 0) & (at < len(values) - 1)
@@ -115,7 +116,7 @@ def _names(x: Floats, outcomes: Floats, chance: float) -> bool:
     others = counts[at, None] - 1.0
     by_own = (outcomes - (sums[at] - outcomes) / others) ** 2 / (1 + 1 / others)
     below, above = at - 1, at + 1
-    share = ((values[above] - values[at]) / (values[above] - values[below])).astype(np.float64)[:, None]
+    share = ((values[above] - values[at]) / (values[above] - values[below]))[:, None]
     noise = share**2 / counts[below, None] + (1 - share) ** 2 / counts[above, None]
     by_line = (outcomes - share * means[below] - (1 - share) * means[above]) ** 2 / (1 + noise)
     gains = np.bincount(at, (by_line - by_own).sum(axis=1))[np.unique(at)]
