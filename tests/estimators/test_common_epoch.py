@@ -7,6 +7,7 @@ import pytest
 
 from pellucid import TabularMLPClassifier, TabularMLPRegressor
 from pellucid.estimators.tables import common_epoch
+from pellucid.train import Callback, Run
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -76,3 +77,28 @@ def test_shorter_where_that_is_better():
     usual = model.get_recipe(rows=2600)["max_iter"]
     assert model.get_recipe()["max_iter"] == usual // 2 == len(model.loss_curve_)
     assert TabularMLPClassifier(**settings, max_iter=usual).fit(many, noisy).get_recipe()["max_iter"] == usual
+
+
+class Counted(Callback):
+    """What it is told of networks, and how many there are."""
+
+    def __init__(self) -> None:
+        self.announced, self.begun, self.anew = 0, 0, 0
+
+    def on_networks(self, count: int, *, anew: bool) -> None:
+        self.announced += count
+        self.anew += anew
+
+    def on_fit_begin(self, run: Run) -> None:
+        self.begun += 1
+
+
+@pytest.mark.filterwarnings("ignore:.*linear model")
+@pytest.mark.parametrize(("y", "again"), [(SMOOTH, False), (np.random.default_rng(0).normal(size=len(X)), True)])
+def test_callbacks_are_told_how_many_networks_will_follow(y, again):
+    """With the second ones of those that are tried for longer, and with all of a training that begins anew."""
+    counted = Counted()
+    views = ("waves", "pieces", "coded", "linear")
+    model = TabularMLPRegressor(**SMALL | {"numbers": views, "callbacks": [counted]}).fit(X, y)
+    assert counted.announced == counted.begun >= 2 * model.get_recipe()["folds"]
+    assert (counted.anew > 0) == (len(model.attempts_) > 1) == again

@@ -46,8 +46,6 @@ class LiveTraining(Callback):
     ----------
     console : Console
         where it is drawn
-    networks : int
-        that will be trained by steps; where a fit begins anew there are more
     every : int
         steps from one look at the layers of a network to the next
     silent : bool
@@ -56,8 +54,8 @@ class LiveTraining(Callback):
 
     side_by_side = True
 
-    def __init__(self, console: Console, networks: int, every: int, *, silent: bool = False) -> None:
-        self.console, self.networks, self.every = console, max(networks, 1), every
+    def __init__(self, console: Console, every: int, *, silent: bool = False) -> None:
+        self.console, self.networks, self.every = console, 0, every
         self.look_every = every
         self.done, self.begun, self.began = 0, 0, time.perf_counter()
         self.trainings: dict[int, OneTraining] = {}
@@ -83,10 +81,12 @@ class LiveTraining(Callback):
 
     # events
 
-    def on_fit_begin(self, run: Run) -> None:
-        if self.begun >= self.networks:
-            self.networks += self.begun
+    def on_networks(self, count: int, *, anew: bool) -> None:
+        self.networks += count
+        if anew:
             self.again = "the training failed, and begins anew with a lower rate"
+
+    def on_fit_begin(self, run: Run) -> None:
         self.begun += 1
         self.trainings[id(run)] = OneTraining(self.begun, Watch(self.every))
 
@@ -125,7 +125,7 @@ class LiveTraining(Callback):
     def _render(self) -> RenderableType:
         running = list(self.trainings.values())  # at once: other threads begin and end trainings
         running.sort(key=lambda one: one.place)
-        share = min((self.done + sum(one.share for one in running)) / self.networks, 1.0)
+        share = min((self.done + sum(one.share for one in running)) / max(self.networks, 1), 1.0)
         passed = time.perf_counter() - self.began
         left = f"{clock(passed / share - passed)} left" if share > 0.02 else clock(passed)
         places = " and ".join(str(one.place) for one in running[:3])

@@ -28,7 +28,6 @@ from pellucid.cli.screen import Screen
 from pellucid.cli.settings import TrainSettings
 from pellucid.cli.unfitted_estimator import unfitted
 from pellucid.errors import CheckpointError, ColumnWarning
-from pellucid.estimators.tables.views import VIEWS
 from pellucid.markup import plural
 
 REPORTED = 5000
@@ -86,10 +85,8 @@ def train(estimator: Any, table: PreparedTable, networks_folder: Path, screen: S
     networks_folder: of those that are trained, or were before the run was killed
     """
     recipe = estimator.get_recipe(table.training_rows)
-    by_steps = [name for name in recipe["numbers"] if VIEWS[name].hidden] or ["linear"]
     steps = max(table.training_rows // recipe["batch_size"], 1) * recipe["max_iter"]
-    networks = len(by_steps) * (recipe["folds"] if table.stream is None else 1)
-    live = LiveTraining(screen.console, networks, max(steps // LOOKS, 1), silent=screen.silent)
+    live = LiveTraining(screen.console, max(steps // LOOKS, 1), silent=screen.silent)
     estimator.set_params(callbacks=[live], checkpoint=networks_folder)
     with live, _noted(live):
         if table.stream is not None:

@@ -71,6 +71,7 @@ class Trials:
 
         stretch: may there be more epochs, or fewer, than the recipes say?
         """
+        self._tell(list(self.seeds))
         if self._limit is not None:
             return self._timely(self._limit)
         places, early = list(self.seeds), [kind for kind, recipe in enumerate(self.recipes) if recipe.early]
@@ -82,6 +83,7 @@ class Trials:
             late = all(_late(first[place].network) for place in pilots)
             if late or self._telling:
                 other = self._lasting(LONGER if late else SHORTER)
+                self._tell(pilots)
                 tried, ended = other.some(pilots)
                 if not ended and (_score(tried) > _score(first) or not self._telling):
                     chosen, first = other, tried
@@ -89,6 +91,13 @@ class Trials:
             return Done(first, chosen, ended)
         others, ended = chosen.some([place for place in places if place not in first])
         return Done(first | others, chosen, ended)
+
+    def _tell(self, places: Sequence[Place]) -> None:
+        """Tell callbacks how many networks will be trained by steps."""
+        recipe, by_steps = self.recipes[0], [place for place in places if self.recipes[place[1]].max_fun is None]
+        for one in recipe.callbacks:
+            if isinstance(one, Callback):
+                one.on_networks(len(by_steps), anew=recipe.rates.factor < 1.0)
 
     @property
     def _telling(self) -> bool:

@@ -61,6 +61,17 @@ class Callback:
     remembers: tuple[str, ...] = ()
     """Names of attributes that a resumed run has again: what `state` gives and `load` takes."""
 
+    def on_networks(self, count: int, *, anew: bool) -> None:
+        """Table estimators train several networks: so many more will follow, each with a run of its own.
+
+        Parameters
+        ----------
+        count : int
+            networks that are trained by steps
+        anew : bool
+            do they follow because earlier ones failed?
+        """
+
     def reset(self) -> None:
         """Forget earlier runs: called when a run begins afresh, so that one object can serve several models."""
 
