@@ -54,7 +54,7 @@ def client():
     }
     with (
         pytest.MonkeyPatch.context() as patch,
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as made,
     ):
         for name, value in quick.items():
@@ -156,7 +156,7 @@ def test_a_stored_estimator_has_no_client(client):
 def test_a_worker_in_this_process_and_what_it_warns_of():
     rows = da.from_array(X, chunks=(80, 4))
     with (
-        distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as here,
+        distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as here,
         pytest.warns(ConvergenceWarning, match="Maximum iterations"),
     ):
         model = MLPRegressor(client=here, hidden_layer_sizes=(3,), max_iter=1).fit(rows, rows[:, 0])
@@ -181,7 +181,7 @@ def test_a_fit_that_is_given_up_and_a_worker_that_is_killed():
     rows = da.from_array(X, chunks=(80, 4))
     errors: list[BaseException] = []
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         (pid,) = client.run(os.getpid).values()

@@ -31,7 +31,7 @@ Y = np.where(X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=240) > 0, "up", "down")
 def cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as made,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
         distributed.Client(made) as client,
     ):
         yield client
