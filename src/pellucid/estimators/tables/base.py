@@ -45,7 +45,7 @@ from pellucid.estimators.tables.rescue import rescued
 from pellucid.estimators.tables.step_rule import multiple
 from pellucid.estimators.tables.streamed import TableLearner, fit_streamed
 from pellucid.estimators.tables.trials import Fold
-from pellucid.estimators.tables.views import LINEAR, LOOSE, Columns, View
+from pellucid.estimators.tables.views import Columns, View
 from pellucid.estimators.target import Target
 from pellucid.estimators.training import Teller, fit
 
@@ -291,11 +291,9 @@ class BaseTabularMLP(TableParameters, TableImportances, TakesCallbacks, BaseEsti
         if not preprocessor.straight_places_:
             views = tuple(dict.fromkeys(view.without_tails() for view in views))
         if not preprocessor.named_numbers_:
-            views = tuple(view for view in views if not view.coded) or tuple(
-                replace(view, coded=False) for view in views
-            )
+            views = tuple(view for view in views if not view.coded) or tuple(view.without_names() for view in views)
         if len(preprocessor.embedding_sizes_) == len(preprocessor.named_numbers_):
-            views = tuple(dict.fromkeys(LINEAR if view == LOOSE else view for view in views))
+            views = tuple(dict.fromkeys(view.without_categories() for view in views))
         return views if preprocessor.n_numbers_ else tuple(dict.fromkeys(view.without_numbers() for view in views))
 
     def _recipe(

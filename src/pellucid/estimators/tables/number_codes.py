@@ -6,7 +6,6 @@ below and above it would have them, the value stands for a thing, and gets a cod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,5 +137,5 @@ def _outcomes(answers: Array) -> Floats:
     return np.stack([_normal_ranks(column) for column in columns.T], axis=1)
 
 
-def _normal_ranks(x: Sequence[float] | Array) -> Floats:
+def _normal_ranks(x: Array) -> Floats:
     return np.asarray(special.ndtri((rankdata(x) - 0.5) / len(x)))

@@ -55,6 +55,14 @@ class View:
         """Where no number has a long one."""
         return LINEAR if self.straight else self
 
+    def without_names(self) -> View:
+        """Where no number is a name."""
+        return replace(self, coded=False)
+
+    def without_categories(self) -> View:
+        """Where no category has a vector: the penalty on them is no matter."""
+        return LINEAR if self.ridge != LINEAR.ridge else self
+
     def left_out(self, columns: Columns) -> nn.LeaveOut | None:
         """Of numbers that are there twice one: scaled, or as it is, by which hidden layers would be led astray.
 
