@@ -96,18 +96,25 @@ RUN = builtin("run", JOB_WORDS, _run)
 Job = RUN.words.table
 """What a thread is told, in memory."""
 
-PATIENCE = 100_000
-"""Looks at the counter, some 100 microseconds: longer than threads with a processor each wait."""
+PATIENCE = 2_500_000
+"""Ticks of the processor's clock, about a millisecond; elsewhere than on x86 as many looks. Longer than threads with a
+processor each wait, shorter than the time for which a system gives a processor to one of several threads."""
 
 
 def _barrier(code: Code, w: Reader) -> None:
     """The last to arrive opens it for all. The others look, and after a while nap between looks: a thread that sleeps
-    is woken on a free processor, one that only yields stays beside the thread it waits for."""
+    is woken on a free processor, one that only yields stays beside the thread it waits for.
+
+    Who naps is late, and the others wait for it and nap in turn: one nap too soon, after an interrupt of the other
+    thread, is followed by many. So time is counted and not looks, of which some processors make four in a nanosecond.
+    Between looks a core has a rest: it may be the other thread's, too.
+    """
     target = (code.atomic_add(w.counter, 1).quotient(w.threads) + 1) * w.threads
-    turns = code.variable(INT64, 0)
+    looks, begin = code.variable(INT64, 0), code.clock()
     with code.repeat(lambda: code.atomic_load(w.counter) < target):
-        turns.set(turns.get() + 1)
-        with code.when(turns.get() > PATIENCE):
+        code.rest()
+        looks.set(looks.get() + 1)
+        with code.when((code.clock() - begin if code.processor.is_x86 else looks.get()) > PATIENCE):
             code.by_name("usleep" if os.name == "posix" else "Sleep", INT32, code.constant(1, INT32))
 
 
