@@ -108,22 +108,22 @@ class Driver:
             self.call("copy", a + i * self.item, w.a_step, self.group(i), code.constant(GROUP), length, count)
         left, depth = self.rows_of_left(a, length), self.deep(length)
         tiles = (at + w.block >= w.depth) & ((w.ways & FINISH_LATER) == 0)
-        finish = tiles.select(w.finish, 0), w.finish_table
+        finish, asked = (tiles.select(w.finish, 0), w.finish_table), (code.address_of(w.rest), w.asked_count)
         column = code.variable(INT64, 0)
         with code.repeat(lambda: column.get() < w.columns):
             j = column.get()
             width = self.wide_as(w.columns - j)
             b, b_row = self.right_side(at, length, j, width)
             c, go_on = w.c + j * self.item, (at != 0).astype(INT64)
-            written = w.written + j * self.item
+            across = j * self.item
             with code.when((w.ways & COPY_LEFT) == 0):
                 self.panel(
-                    width, *left, b, b_row, c, w.c_row, w.rows, depth, width, go_on, *finish, w.first_row, j, written
+                    width, *left, b, b_row, c, w.c_row, w.rows, depth, width, go_on, *finish, w.first_row, j, *asked, across
                 )
             with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
                 down, count = i * w.c_row * self.item, self.least(GROUP, w.rows - i)
                 sides = self.group(i), code.constant(1), code.constant(GROUP), b, b_row, c + down, w.c_row
-                self.panel(width, *sides, count, depth, width, go_on, *finish, w.first_row + i, j, written + down)
+                self.panel(width, *sides, count, depth, width, go_on, *finish, w.first_row + i, j, *asked, across + down)
             column.set(j + width)
 
     def rows_of_left(self, a: Lanes, length: Lanes) -> tuple[Lanes, Lanes, Lanes]:

@@ -7,6 +7,7 @@ threads that divide them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from pellucid.engine.native.code.products.product_words import (
     COPY_ROWS,
     FINISH_LATER,
     GROUP,
+    MOST_ASKED,
     NARROW,
     PRODUCT_WORDS,
     TURN_RESULT,
@@ -88,11 +90,12 @@ def words_for(
     places: tuple[int, int, int],
     work: tuple[int, int, Room],
     first_row: int = 0,
-    written: int | None = None,
+    asked: Sequence[int] = (),
 ) -> list[int]:
     """The table: `places` of left side, right side and result; `work` is where panels and copies go, and the room.
 
-    What follows the product has yet to be put in its place; it counts rows from `first_row`, and writes to `written`.
+    What follows the product has yet to be put in its place; it counts rows from `first_row`. `asked` is where arrays
+    lie that it uses and other threads have used.
     """
     left, right, result = places
     panel, copies, room = work
@@ -108,8 +111,11 @@ def words_for(
             beside = _short_room(product, rows, target).copies if product.short else 0
             stored, turned = (copies + beside, _up(columns, target.lanes(product.item))), (result, step)
     a, b = sides
-    later = way.swapped or way.ways & NARROW or product.depth < SHALLOW
+    alike = not way.swapped and not way.ways & NARROW
+    later = not alike or product.depth < SHALLOW
+    asked = asked[:MOST_ASKED] if asked and alike else (stored[0],)
     return PRODUCT_WORDS(
+        asked,
         ways=way.ways | (FINISH_LATER if later else 0),
         rows=rows,
         columns=columns,
@@ -128,11 +134,11 @@ def words_for(
         turned_row=turned[1],
         finish=0,
         finish_table=0,
-        written=stored[0] if written is None or later else written,
         first_row=first_row,
         result=result,
         result_rows=product.rows,
         result_columns=product.columns,
+        asked_count=len(asked),
     )
 
 
@@ -195,7 +201,7 @@ def _ways(product: Product, swap: bool, copies: bool) -> int:
         across = product.item * product.depth
         if product.left_turned and across * product.left_step >= LARGE and product.columns >= 128:
             ways |= COPY_LEFT
-        far = product.item * product.right_step >= FAR and across * product.right_step >= 2 * LARGE
+        far = product.item * product.right_step >= FAR
         if not turned and far and product.rows >= GROUP:
             ways |= COPY_RIGHT
     return ways

@@ -12,6 +12,8 @@ product waits for all of it, and whether the rows of the left side are copied on
 GROUP = 48
 """Rows of a left side that are copied side by side."""
 
+MOST_ASKED = 4
+"""Arrays whose lines a tile asks for."""
 
 PRODUCT_WORDS = Words(
     "ways rows columns depth"
@@ -22,9 +24,9 @@ PRODUCT_WORDS = Words(
     " left right"  # where copies of the left side go, and panels of the right side
     " turned turned_row"  # where the result goes once it is turned: (i, j) at j * turned_row + i
     " finish finish_table"  # the function that tiles are given to, 0 for none, and its table (see `tile.FINISH`)
-    " written"  # the array whose elements are written, with the result's steps
     " first_row"  # of the result, as that function counts them
     " result result_rows result_columns"  # what it is given if it waits for all
+    " asked_count"  # of arrays with the result's steps that are asked for: their addresses stand behind
 )
 """Steps are in elements."""
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text, internal
-from pellucid.engine.native.code.llvm.places import Array
+from pellucid.engine.native.code.llvm.places import BYTE, Array
 from pellucid.engine.native.code.llvm.processor import Processor
+from pellucid.engine.native.code.products.product_words import MOST_ASKED
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
     return [Panel(lanes, rows, masked=i > 0) for i, (lanes, rows) in enumerate(kinds.items())]
 
 
-ARGUMENTS = "a a_row a_step b b_row c c_row rows depth columns go_on finish table row column written"
+ARGUMENTS = "a a_row a_step b b_row c c_row rows depth columns go_on finish table row column asked asked_count across"
 """The arguments of a panel: the left side with its steps from row to row and along the depth, the right side and the
 target with their steps from row to row, sizes, and whether the target already holds the sums so far. Where the
 processor has no masks, rows of the right side have room for whole vectors.
@@ -62,8 +63,9 @@ processor has no masks, rows of the right side have room for whole vectors.
 The address of `finish` may be 0: then sums are stored in the target. Otherwise it is given every tile as soon as its
 sums are there, with its `table`, and the target is left alone; `row` and `column` are where the panel begins.
 
-`written` is where the array begins, with the target's steps, whose elements are asked for while the sums are made:
-another processor may have a copy of what will be written, and storing would wait for it."""
+`asked` is a list of so many arrays, with the target's steps, whose elements are asked for while the sums are made: what
+will be read and written then may be in another processor's cache, and everything would wait for it. The panel begins
+`across` bytes behind the beginning of each."""
 
 BEGIN, TILE, END = 0, 1, 2
 """What a product asks of `finish`: before all tiles, for each of them, and after the last."""
@@ -79,10 +81,11 @@ def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: 
     mask = code.mask(w.columns - panel.starts[-1], panel.lanes[-1]) if panel.masked else None
     arrays = [*(code.array(side, sides or dtype) for side in (w.a, w.b)), code.array(w.c, dtype)]
     tile = code.address_of(code.stack_array(panel.rows * panel.width, dtype))
+    asked = Asked(code, w, panel, np.dtype(dtype)) if len(panel.lanes) > 1 else None  # narrow tiles wait as it is
     with code.exactly():
         whole = w.rows - w.rows.rest(panel.rows)
         with code.loop(0, whole, panel.rows) as row:
-            _tile(code, w, arrays, panel.rows, panel, row, mask, tile)
+            _tile(code, w, arrays, panel.rows, panel, row, mask, tile, asked)
         rest, done = w.rows - whole, code.variable(INT64, whole)
         for rows in [rows for rows in (8, 4, 2, 1) if rows < panel.rows]:  # the binary digits of what is left
             with code.when((rest & rows) != 0):
@@ -92,7 +95,15 @@ def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: 
 
 
 def _tile(
-    code: Code, w: Any, arrays: Sequence[Array], rows: int, panel: Panel, row: Lanes, mask: Lanes | None, tile: Lanes
+    code: Code,
+    w: Any,
+    arrays: Sequence[Array],
+    rows: int,
+    panel: Panel,
+    row: Lanes,
+    mask: Lanes | None,
+    tile: Lanes,
+    asked: Asked | None = None,
 ) -> None:
     left, right, target = arrays
     dtype = target.dtype
@@ -106,10 +117,9 @@ def _tile(
             for total, (start, lanes), which in zip(sums[r], vectors, masks, strict=True):
                 total.set(line.load(start, lanes, which))
     starts = [left.after((row + r) * w.a_row) for r in range(rows)]
-    written = code.anywhere(w.written, dtype).after(row * w.c_row)
     with code.loop(0, w.depth) as k:
-        if len(vectors) > 1:  # else each multiplication waits for its number of the left side, and would for more
-            _ask(written, w.c_row, k, rows, len(vectors))
+        if asked is not None:
+            asked.line(k, row)
         line, step = right.after(k * w.b_row), k * w.a_step
         factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
         for r in range(rows):
@@ -129,17 +139,26 @@ def _tile(
         code.by_address(w.finish, INT32, w.table, code.constant(TILE), *part, tile, step)
 
 
-LINE = 64
-"""Bytes that processors exchange at a time."""
+class Asked:
+    """The lines of a tile in several arrays: one is asked for at each turn of its loop. Many at once would keep the
+    processor from reading."""
 
+    def __init__(self, code: Code, w: Any, panel: Panel, dtype: np.dtype[Any]) -> None:
+        """Where they lie for the first tile of a panel; for the others so many rows further."""
+        self.code, self.row = code, w.c_row * dtype.itemsize
+        starts = [start * dtype.itemsize for start in panel.starts]
+        lines = [self.row * r + start for r in range(panel.rows) for start in starts]
+        self.places, arrays = code.stack_array(MOST_ASKED * len(lines), INT64), code.anywhere(w.asked, INT64)
+        with code.loop(0, w.asked_count) as i:
+            array = arrays.load(i) + w.across
+            for number, line in enumerate(lines):
+                self.places.store(i * len(lines) + number, array + line)
+        self.last = w.asked_count * len(lines) - 1
 
-def _ask(written: Array, step: Lanes, k: Lanes, rows: int, vectors: int) -> None:
-    """For one line of a tile at each turn: many at once would keep the processor from reading."""
-    bits = (vectors - 1).bit_length()
-    most = (rows << bits) - 1
-    number = (k < most).select(k, most)
-    across = LINE // written.dtype.itemsize
-    written.ask_for((number >> bits) * step + (number & ((1 << bits) - 1)) * across)
+    def line(self, k: Lanes, row: Lanes) -> None:
+        """The one of a turn, for the tile that begins at a row; behind the last line the last again and again."""
+        place = self.places.load((k < self.last).select(k, self.last))
+        self.code.anywhere(place + row * self.row, BYTE).ask_for(0)
 
 
 def plus_product(code: Code, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
