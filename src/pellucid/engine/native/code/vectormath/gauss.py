@@ -1,6 +1,7 @@
 """erf, erfc and ndtr, branch-free, to be inlined into vector loops: see the package's table.
 
-In float32 they are shorter; exp(-x^2) in the tail loses too many digits there, and goes through float64.
+In float32 they are shorter. exp(-x^2) in the tail loses too many digits there: erfc goes through float64, and ndtr, which
+GELU is made of, keeps what its roundings lose, in half of the time.
 """
 
 import numpy as np
@@ -39,8 +40,16 @@ ERFCX = {
         -6.017442911677586e-09,
     ),
 }
+# in float32. Φ(x) = 1/2 + x P(x^2), |x| <= 3/4: 3e-10. exp(x^2 / 2) Φ(-x) = (1 + P(1 / (x + 3/2) - 1/4)) / 2 (x + 3/2),
+# 3/4 <= x <= 14.5: 2e-8
+NDTR_MIDDLE = (3.989423e-01, -6.649028e-02, 9.972175e-03, -1.1807124e-03, 1.0236698e-04)
+NDTR_TAIL = (
+    *(1.3065065e-01, 1.3159835, -6.66721e-01, -1.9900038, 3.0223734),
+    *(1.893715, -1.2278152e01, 1.3528238e01, 2.5349983e01, -7.4968475e01),
+)
 ROOT_HALF, LN2, BIG = 0.7071067811865476, 0.6931471805599453, DOUBLE.big
 UPPER_HALF = -0x8000000  # clears 27 bits of 53, so that a square is exact
+UPPER_HALF_SINGLE = -0x1000  # 12 bits of 24
 
 
 def _least(a: Number, b: float) -> Number:
@@ -82,8 +91,30 @@ def erf(x: Number, p: Precision) -> Number:
     return p.with_sign(select(a < 1.0, a + a * horner(a * a, ERF[p]), 1.0 - above), x)
 
 
+def _lower_tail(a: Number) -> Number:
+    """Φ(-a) for a >= 0.75 in float32: (1 + e) (1 + v) / 2 (a + 1.5) times a power of two, with the sums of small numbers
+    made first. What is lost in a^2, and in the reciprocal, is added to them."""
+    high = floats(bits(a) & UPPER_HALF_SINGLE)
+    power, rest = (high * high) * -0.5, ((high - a) * (high + a)) * 0.5
+    shifted = power * LOG2_E + SINGLE.big
+    n = shifted - SINGLE.big
+    left = power - n * SINGLE.ln2[0]
+    correction = n * SINGLE.ln2[1] - rest
+    r = left - correction
+    total = a + 1.5
+    inverse = 1.0 / total
+    lost = (left - r) - correction + ((1.0 - total * inverse) + ((total - 1.5) - a) * inverse)
+    e = r + (r * r * horner(r, SINGLE.exp) + lost)
+    v = horner(inverse - 0.25, NDTR_TAIL)
+    half = inverse * 0.5
+    return SINGLE.scaled(half + half * (v * e + (v + e)), shifted)
+
+
 @elementary
 def ndtr(x: Number, p: Precision) -> Number:
-    x = x.astype(np.float64)
-    tail = 0.5 * _tail(_least(abs(x), 14.2 if p is SINGLE else 39.0), 0.5, p)
-    return select(x > 0.0, 1.0 - tail, tail).astype(p.dtype)
+    if p is SINGLE:
+        tail = _lower_tail(_least(abs(x), 14.5))
+        far = select(x > 0.0, 1.0 - tail, tail)
+        return select(abs(x) < 0.75, 0.5 + x * horner(x * x, NDTR_MIDDLE), far)
+    tail = 0.5 * _tail(_least(abs(x), 39.0), 0.5, p)
+    return select(x > 0.0, 1.0 - tail, tail)
