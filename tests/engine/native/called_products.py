@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,8 +59,10 @@ def multiplied(
     spare: int = 0,
     room: Room | None = None,
     short: bool = False,
+    asked: Sequence[int] = (),
 ) -> Any:
-    """A @ B by compiled code; the sides are stored as `turned` says, their rows `spare` numbers longer."""
+    """A @ B by compiled code; the sides are stored as `turned` says, their rows `spare` numbers longer. `asked`: places
+    of arrays that are asked for meanwhile."""
     function, target = compiled("bfloat16" if short else A.dtype.name, setting)
     stored = [x.T if turn else x for x, turn in zip((A, B), turned, strict=True)]
     steps = [x.shape[1] + spare for x in stored]
@@ -70,9 +73,8 @@ def multiplied(
     panel, copies = (np.full(size // A.itemsize + GUARD, np.nan, A.dtype) for size in room)
     panel[room.panel // A.itemsize :] = copies[room.copies // A.itemsize :] = 55.0
     before = left.copy(), right.copy()
-    words = words_for(
-        what, target, tuple(x.ctypes.data for x in (a, b, c)), (panel.ctypes.data, copies.ctypes.data, room)
-    )
+    places, work = tuple(x.ctypes.data for x in (a, b, c)), (panel.ctypes.data, copies.ctypes.data, room)
+    words = words_for(what, target, places, work, asked=asked)
     assert function(np.array(words, np.int64).ctypes.data) == 0
     np.testing.assert_array_equal(left, before[0])
     np.testing.assert_array_equal(right, before[1])

@@ -16,7 +16,14 @@ from pellucid.engine.native.code.llvm.module import machine_code, optimised
 from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, executable, host
 from pellucid.engine.native.code.products import product, product_plan
 from pellucid.engine.native.code.products.product_plan import Room, room_for, way_of
-from pellucid.engine.native.code.products.product_words import COPY_LEFT, COPY_RIGHT, NARROW, TURN_RESULT, TURN_RIGHT
+from pellucid.engine.native.code.products.product_words import (
+    COPY_LEFT,
+    COPY_RIGHT,
+    MOST_ASKED,
+    NARROW,
+    TURN_RESULT,
+    TURN_RIGHT,
+)
 from pellucid.engine.native.runtime import blas
 from tests.engine.native.called_products import LAYOUTS, OTHERS, described, multiplied, sides
 
@@ -147,6 +154,17 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(turned, n):
         whole = multiplied(A, B, turned, "host")
         for first, last in ((0, 1), (0, 28), (28, 57), (13, 40), (50, 57)):
             np.testing.assert_array_equal(multiplied(A[first:last], B, turned, "host"), whole[first:last])
+
+
+@pytest.mark.parametrize("setting", ["host", *executable()])
+@pytest.mark.parametrize("turned", LAYOUTS)
+def test_arrays_that_are_asked_for_may_lie_anywhere_and_change_nothing(turned, setting):
+    """Their lines are fetched, not read; more of them than a tile asks for do no harm."""
+    A, B = sides(77, 130, 200, "float32")
+    nowhere = [0, 1 << 40, A.ctypes.data, B.ctypes.data + 4, (1 << 62) + 1, 8]
+    expected = multiplied(A, B, turned, setting)
+    for count in (1, 2, MOST_ASKED, len(nowhere)):
+        np.testing.assert_array_equal(multiplied(A, B, turned, setting, asked=nowhere[:count]), expected)
 
 
 def test_smaller_sizes_need_no_more_room_than_there_is():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
 
 import pellucid as pel
 from pellucid import nn
+from pellucid.engine.native.code.run_loop import BARRIER
+from pellucid.engine.native.runtime import cache
 from tests.both_engines import X, Y, fitted
 
 
@@ -48,3 +51,24 @@ def test_passing_callers_of_a_model_leave_no_threads_behind(split):
     model = fitted("native", nn.mlp((64,), 2), loss="cross_entropy", y=Y, threads=2)
     first = model.predict(X)
     check_threads_of_passing_callers(lambda: np.array_equal(model.predict(X), first))
+
+
+def test_a_thread_that_waits_for_long_sleeps():
+    """The processor is left to the one that it waits for."""
+    wait, counter = cache.function(BARRIER), np.zeros(1, np.int64)
+    table = np.array(BARRIER.words(counter=counter.ctypes.data, threads=2), np.int64)
+    used = []
+
+    def early():
+        begin = time.thread_time()
+        wait(table.ctypes.data)
+        used.append(time.thread_time() - begin)
+
+    waiting = threading.Thread(target=early)
+    waiting.start()
+    time.sleep(0.5)
+    assert waiting.is_alive()
+    assert wait(table.ctypes.data) == 0
+    waiting.join()
+    assert used[0] < 0.25
+    assert counter[0] == 2

@@ -7,6 +7,7 @@ in their places, the entries (function, table) of the program called one after t
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from pellucid.engine.native.code.builtin_kernels import builtin
 from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes
@@ -62,16 +63,21 @@ def _put_numbers(code: Code, w: Reader, k: Lanes) -> None:
 
 
 def _gather(code: Code, w: Reader, rows_at: Lanes, first: Lanes, last: Lanes) -> None:
-    """Rows of single words by themselves, others as bytes."""
-    order = code.array(w.order, INT64)
+    """Rows of whole numbers of 4 bytes by vectors, others as bytes."""
+    order, lanes = code.array(w.order, INT64), code.processor.lanes(INT32.itemsize)
     with code.loop(0, w.gather_count) as g:
         array = GATHER_WORDS.read(code, w.gathers + g * (BYTES * len(GATHER_WORDS.names)))
-        word = array.size == BYTES
-        with code.when(word):
-            source, target = code.array(array.source, INT64), code.array(array.target, INT64)
+        by_vectors, count = (array.size & (INT32.itemsize - 1)) == 0, array.size >> 2
+        with code.when(by_vectors):
+            source, target = code.array(array.source, INT32), code.array(array.target, INT32)
             with code.loop(first, last) as r:
-                target.store(r, source.load(order.load(rows_at + r)))
-        with code.when(~word), code.loop(first, last) as r:
+                here, there = source.after(order.load(rows_at + r) * count), target.after(r * count)
+
+                def move(j: Lanes, lanes: int, mask: Lanes | None, here: Any = here, there: Any = there) -> None:
+                    there.store(j, here.load(j, lanes, mask), mask)
+
+                code.span(0, count, lanes, move, code.processor.masked)
+        with code.when(~by_vectors), code.loop(first, last) as r:
             code.copy(array.target + r * array.size, array.source + order.load(rows_at + r) * array.size, array.size)
 
 

@@ -276,19 +276,21 @@ class Binding:
         part = product_share(call, self.sizes, thread, self.program.threads)
         (places,), work = self._places(call, part, thread), self.memory.workspace(thread)
         offset = part.row * part.product.columns * part.product.item
-        asked = [self.memory.address(x, thread) + offset for x in self._used_by_others(loop)]
+        asked = [self.memory.address(x, thread) + offset for x in self._used_by(loop)]
         words = words_for(part.product, processor(), places, work, part.row, asked)
         return _kernel_of(call), words
 
-    def _used_by_others(self, loop: Loop) -> list[Value]:
-        """What a loop with a product reads that other threads have made, and writes that they read: in products, all."""
+    def _used_by(self, loop: Loop) -> list[Value]:
+        """What a loop with a product reads that other threads have made, and writes that their products read; then
+        whatever else it reads."""
         overwrites = self.program.overwrites
         read = {place_of(x, overwrites) for step in self.program.steps for call in products_of(step) for x in call.args}
         assert loop.product is not None
         given = [x for x in loop.arrays if x.settings.get("shift")]
         read_again = [x for x in loop.roots if place_of(x, overwrites) in read]
-        used = [x for x in [*given, *read_again, *loop.arrays] if x.shape == loop.space and x.dtype == loop.product.value.dtype]
-        return list({place_of(x, overwrites).number: x for x in used}.values())
+        dtype, used = loop.product.value.dtype, [*given, *read_again, *loop.arrays]
+        places = {place_of(x, overwrites).number: x for x in used if x.shape == loop.space and x.dtype == dtype}
+        return list(places.values())
 
     def _places(self, call: Call, part: ProductShare, thread: int) -> list[tuple[int, int, int]]:
         """Where a thread's part of the left side, the right side, and its part of the result lie, of each product."""

@@ -113,17 +113,15 @@ class Driver:
         with code.repeat(lambda: column.get() < w.columns):
             j = column.get()
             width = self.wide_as(w.columns - j)
-            b, b_row = self.right_side(at, length, j, width)
-            c, go_on = w.c + j * self.item, (at != 0).astype(INT64)
-            across = j * self.item
+            right, across = self.right_side(at, length, j, width), j * self.item
+            what = depth, width, (at != 0).astype(INT64), *finish
             with code.when((w.ways & COPY_LEFT) == 0):
-                self.panel(
-                    width, *left, b, b_row, c, w.c_row, w.rows, depth, width, go_on, *finish, w.first_row, j, *asked, across
-                )
+                sides = *left, *right, w.c + across, w.c_row
+                self.panel(width, *sides, w.rows, *what, w.first_row, j, *asked, across)
             with code.when((w.ways & COPY_LEFT) != 0), code.loop(0, w.rows, GROUP) as i:
-                down, count = i * w.c_row * self.item, self.least(GROUP, w.rows - i)
-                sides = self.group(i), code.constant(1), code.constant(GROUP), b, b_row, c + down, w.c_row
-                self.panel(width, *sides, count, depth, width, go_on, *finish, w.first_row + i, j, *asked, across + down)
+                place, count = across + i * w.c_row * self.item, self.least(GROUP, w.rows - i)
+                sides = self.group(i), code.constant(1), code.constant(GROUP), *right, w.c + place, w.c_row
+                self.panel(width, *sides, count, *what, w.first_row + i, j, *asked, place)
             column.set(j + width)
 
     def rows_of_left(self, a: Lanes, length: Lanes) -> tuple[Lanes, Lanes, Lanes]:

@@ -14,7 +14,8 @@ numbers, subnormal results included, with and without fused multiply-add:
 | expit, log_expit                            | 2       | 2.5     |
 | sin, cos, for abs(x) <= 2^30; NaN beyond    | 2       | 2.5     |
 | tan, for abs(x) <= 2^30; NaN beyond         | 1       | 4       |
-| erfc, ndtr, tails included                  | 1       | 5       |
+| erfc, tails included                        | 1       | 5       |
+| ndtr, tails included                        | 2       | 5       |
 
 NaN gives NaN, and infinities, poles and numbers outside the domain give what NumPy gives; the sign of a zero is not
 kept. log_expit(x) = log(1 / (1 + exp(-x))), which is -softplus(-x).

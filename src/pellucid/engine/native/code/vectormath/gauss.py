@@ -1,7 +1,7 @@
 """erf, erfc and ndtr, branch-free, to be inlined into vector loops: see the package's table.
 
-In float32 they are shorter. exp(-x^2) in the tail loses too many digits there: erfc goes through float64, and ndtr, which
-GELU is made of, keeps what its roundings lose, in half of the time.
+In float32 they are shorter. exp(-x^2) in the tail loses too many digits there: erfc goes through float64; ndtr, which
+GELU is made of, keeps what roundings lose, in two thirds of the time.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ ERFCX = {
     ),
 }
 # in float32. Φ(x) = 1/2 + x P(x^2), |x| <= 3/4: 3e-10. exp(x^2 / 2) Φ(-x) = (1 + P(1 / (x + 3/2) - 1/4)) / 2 (x + 3/2),
-# 3/4 <= x <= 14.5: 2e-8
+# 3/4 <= x <= 14.5: 9e-9
 NDTR_MIDDLE = (3.989423e-01, -6.649028e-02, 9.972175e-03, -1.1807124e-03, 1.0236698e-04)
 NDTR_TAIL = (
     *(1.3065065e-01, 1.3159835, -6.66721e-01, -1.9900038, 3.0223734),
@@ -92,8 +92,10 @@ def erf(x: Number, p: Precision) -> Number:
 
 
 def _lower_tail(a: Number) -> Number:
-    """Φ(-a) for a >= 0.75 in float32: (1 + e) (1 + v) / 2 (a + 1.5) times a power of two, with the sums of small numbers
-    made first. What is lost in a^2, and in the reciprocal, is added to them."""
+    """Φ(-a) for a >= 0.75 in float32: (1 + e) (1 + v) / 2 (a + 1.5) times a power of two.
+
+    Small numbers are added up first; what a^2 and the reciprocal lose to rounding is among them.
+    """
     high = floats(bits(a) & UPPER_HALF_SINGLE)
     power, rest = (high * high) * -0.5, ((high - a) * (high + a)) * 0.5
     shifted = power * LOG2_E + SINGLE.big
