@@ -304,5 +304,7 @@ class Binding:
         used, places = None if part.product.short else blas.library(), self._places(step, part, thread)
         if used is not None:
             return [blas.gemm(used, part.product, place) for place in places]
-        kernel, work = _kernel_of(step), self.memory.workspace(thread)
-        return [(kernel, words_for(part.product, processor(), place, work)) for place in places]
+        kernel, work, several = _kernel_of(step), self.memory.workspace(thread), self.program.threads > 1
+        return [
+            (kernel, words_for(part.product, processor(), place, work, asked=[place[2]] * several)) for place in places
+        ]

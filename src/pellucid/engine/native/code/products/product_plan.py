@@ -43,6 +43,10 @@ SHALLOW = 96
 """Depth below which a tile is made so soon that what follows had better not interrupt."""
 
 
+ASKING = 24
+"""Depth from which a tile has turns enough to ask for its lines."""
+
+
 @dataclass(frozen=True)
 class Product:
     """rows x depth times depth x columns. A turned side is stored the other way round; steps are from row to row.
@@ -113,7 +117,7 @@ def words_for(
     a, b = sides
     alike = not way.swapped and not way.ways & NARROW
     later = not alike or product.depth < SHALLOW
-    asked = asked[:MOST_ASKED] if asked and alike else (stored[0],)
+    asked = asked[:MOST_ASKED] if alike and product.depth >= ASKING else ()
     return PRODUCT_WORDS(
         asked,
         ways=way.ways | (FINISH_LATER if later else 0),

@@ -144,16 +144,19 @@ class Asked:
     processor from reading."""
 
     def __init__(self, code: Code, w: Any, panel: Panel, dtype: np.dtype[Any]) -> None:
-        """Where they lie for the first tile of a panel; for the others so many rows further."""
-        self.code, self.row = code, w.c_row * dtype.itemsize
+        """Where they lie for the first tile of a panel; for the others so many rows further. Where there are no arrays,
+        the table of places is asked for, which is near."""
+        count, row = w.asked_count, w.c_row * dtype.itemsize
         starts = [start * dtype.itemsize for start in panel.starts]
-        lines = [self.row * r + start for r in range(panel.rows) for start in starts]
-        self.places, arrays = code.stack_array(MOST_ASKED * len(lines), INT64), code.anywhere(w.asked, INT64)
-        with code.loop(0, w.asked_count) as i:
+        lines = [row * r + start for r in range(panel.rows) for start in starts]
+        self.code, self.places = code, code.stack_array(MOST_ASKED * len(lines), INT64)
+        self.row, self.last = (count > 0).select(row, 0), (count > 0).select(count * len(lines) - 1, 0)
+        self.places.store(0, code.address_of(self.places))
+        arrays = code.anywhere(w.asked, INT64)
+        with code.loop(0, count) as i:
             array = arrays.load(i) + w.across
             for number, line in enumerate(lines):
                 self.places.store(i * len(lines) + number, array + line)
-        self.last = w.asked_count * len(lines) - 1
 
     def line(self, k: Lanes, row: Lanes) -> None:
         """The one of a turn, for the tile that begins at a row; behind the last line the last again and again."""
