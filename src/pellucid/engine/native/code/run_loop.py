@@ -102,26 +102,30 @@ RUN = builtin("run", JOB_WORDS, _run)
 Job = RUN.words.table
 """What a thread is told, in memory."""
 
-PATIENCE = 2_500_000
-"""Ticks of the processor's clock, about a millisecond; elsewhere than on x86 as many looks. Longer than threads with a
-processor each wait, shorter than the time for which a system gives a processor to one of several threads."""
+LOOKS, OFFERS = 150, 2_000
+"""How often a thread looks while its core rests, some microseconds, and how often it offers its processor to others,
+about a millisecond if nobody takes it."""
+
+YIELD, NAP = ("sched_yield", "usleep") if os.name == "posix" else ("SwitchToThread", "Sleep")
 
 
 def _barrier(code: Code, w: Reader) -> None:
-    """The last to arrive opens it for all. The others look, and after a while nap between looks: a thread that sleeps
-    is woken on a free processor, one that only yields stays beside the thread it waits for.
+    """The last to arrive opens it for all. The others look; soon they offer the processor to others between looks: the
+    thread that they wait for may have none, and be beside them. After a while they nap: a thread that sleeps leaves its
+    processor to one beside another, and is woken on a free one.
 
-    Who naps is late, and the others wait for it and nap in turn: one nap too soon, after an interrupt of the other
-    thread, is followed by many. So time is counted and not looks, of which some processors make four in a nanosecond.
-    Between looks a core has a rest: it may be the other thread's, too.
+    Who naps is late, and then the others wait for it: where naps begin too soon, one interrupt is followed by many. The
+    rest between looks is for the other thread of a core, which may be the one that is waited for.
     """
     target = (code.atomic_add(w.counter, 1).quotient(w.threads) + 1) * w.threads
-    looks, begin = code.variable(INT64, 0), code.clock()
+    looks = code.variable(INT64, 0)
     with code.repeat(lambda: code.atomic_load(w.counter) < target):
         code.rest()
         looks.set(looks.get() + 1)
-        with code.when((code.clock() - begin if code.processor.is_x86 else looks.get()) > PATIENCE):
-            code.by_name("usleep" if os.name == "posix" else "Sleep", INT32, code.constant(1, INT32))
+        with code.when((looks.get() > LOOKS) & (looks.get() <= LOOKS + OFFERS)):
+            code.by_name(YIELD, INT32)
+        with code.when(looks.get() > LOOKS + OFFERS):
+            code.by_name(NAP, INT32, code.constant(1, INT32))
 
 
 BARRIER = builtin("barrier", "counter threads", _barrier)

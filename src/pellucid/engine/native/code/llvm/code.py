@@ -356,12 +356,6 @@ class Code:
     def atomic_load(self, address: Lanes) -> Lanes:
         return Lanes(self, self.emit(f"load atomic i64, ptr {self._pointer(address)} seq_cst, align 8"), INT64)
 
-    def clock(self) -> Lanes:
-        """Ticks of the processor's clock on x86, at a steady rate of two to four in a nanosecond. Elsewhere nothing."""
-        if not self.processor.is_x86:
-            return self.constant(0)
-        return Lanes(self, self.by_llvm("readcyclecounter", "i64"), INT64)
-
     def rest(self) -> None:
         """Some nanoseconds in which a core is left to its other thread, on x86."""
         if self.processor.is_x86:
