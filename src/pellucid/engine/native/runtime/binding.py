@@ -286,11 +286,11 @@ class Binding:
         overwrites = self.program.overwrites
         read = {place_of(x, overwrites) for step in self.program.steps for call in products_of(step) for x in call.args}
         assert loop.product is not None
-        given = [x for x in loop.arrays if x.settings.get("shift")]
-        read_again = [x for x in loop.roots if place_of(x, overwrites) in read]
-        dtype, used = loop.product.value.dtype, [*given, *read_again, *loop.arrays]
-        places = {place_of(x, overwrites).number: x for x in used if x.shape == loop.space and x.dtype == dtype}
-        return list(places.values())
+        parts_of_others = [x for x in loop.arrays if x.settings.get("shift")]
+        read_by_others = [x for x in loop.roots if place_of(x, overwrites) in read]
+        dtype, arrays = loop.product.value.dtype, [*parts_of_others, *read_by_others, *loop.arrays]
+        by_place = {place_of(x, overwrites).number: x for x in arrays if x.shape == loop.space and x.dtype == dtype}
+        return list(by_place.values())
 
     def _places(self, call: Call, part: ProductShare, thread: int) -> list[tuple[int, int, int]]:
         """Where a thread's part of the left side, the right side, and its part of the result lie, of each product."""
