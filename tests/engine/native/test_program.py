@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -12,9 +13,9 @@ import pellucid as pel
 from pellucid import Model, nn, optim
 from pellucid.engine.native.passes.instructions import Call, Loop, base
 from pellucid.engine.native.passes.memory import ALIGN, _lifetimes
-from pellucid.engine.native.passes.schedule import Barrier
+from pellucid.engine.native.passes.schedule import Barrier, extent
 from pellucid.engine.native.passes.values import size_of
-from pellucid.engine.native.runtime.binding import Memory
+from pellucid.engine.native.runtime.memory import GAP, Memory
 from pellucid.engine.native.runtime.program import build
 
 rng = np.random.default_rng(0)
@@ -82,19 +83,26 @@ def test_a_loop_writes_over_the_product_behind_which_it_stands():
 def test_arrays_that_live_at_the_same_time_lie_apart(split, threads):
     program = step(threads=threads, norm="batch", dropout=0.2, activation="gelu")
     memory = Memory(program, {"n": 40}, {x.number: 0 for x in program.lowered.inputs})
-    life = _lifetimes(program.steps, program.overwrites, dict.fromkeys({n for n, _ in memory.offsets}), threads)
     values = {x.number: x for x in program.lowered.values}
-    spans = []
-    for (number, thread), offset in memory.offsets.items():
-        size = size_of(values[number].shape, {"n": 40}) * values[number].dtype.itemsize
-        spans.append((number, thread, offset, offset + size))
-        assert offset % 64 == 0
-    for a in spans:
-        for b in spans:
-            together = life[a[0]][0] <= life[b[0]][1] and life[b[0]][0] <= life[a[0]][1]
-            shared = a[0] == b[0] and a[2] == b[2]
-            if a[:2] < b[:2] and together and not shared:
-                assert a[3] <= b[2] or b[3] <= a[2], (values[a[0]], values[b[0]])
+    for numbers, waits in ((memory.places, threads), (memory.in_zone, 1)):
+        life = _lifetimes(program.steps, program.overwrites, dict.fromkeys(numbers, 0), waits)
+        spans = spans_of(memory, numbers, values)
+        for a, b in itertools.combinations(numbers, 2):
+            if life[a][0] <= life[b][1] and life[b][0] <= life[a][1]:
+                assert lie_apart(spans[a], spans[b]), (values[a], values[b])
+
+
+def spans_of(memory, numbers, values):
+    """Where the arrays of a place or of a zone begin and end, all rows of them in a zone, too, but for its last."""
+    places = {**memory.places, **memory.in_zone}
+    assert all(places[n] % 64 == 0 for n in numbers)
+    threads = memory.program.threads
+    sizes = {n: size_of(values[n].shape, {"n": 40}) * values[n].dtype.itemsize for n in numbers}
+    return {n: (places[n], places[n] + sizes[n] // (threads if n in memory.by_rows else 1)) for n in numbers}
+
+
+def lie_apart(a, b):
+    return a[1] <= b[0] or b[1] <= a[0]
 
 
 def test_results_lie_apart_from_all_else(split):
@@ -102,16 +110,29 @@ def test_results_lie_apart_from_all_else(split):
     program = step(threads=2, norm="batch", dropout=0.2, activation="gelu")
     memory = Memory(program, {"n": 40}, {x.number: 0 for x in program.lowered.inputs})
     values = {x.number: x for x in program.lowered.values}
-    spans = {
-        key: (offset, offset + size_of(values[key[0]].shape, {"n": 40}) * values[key[0]].dtype.itemsize)
-        for key, offset in memory.offsets.items()
-    }
-    results = {base(x).number for x in program.lowered.outputs} & {number for number, _ in spans}
-    assert results
-    for (number, thread), (begin, end) in spans.items():
-        for (other, its_thread), (first, last) in spans.items():
-            if number in results and (number, thread) != (other, its_thread):
-                assert end <= first or last <= begin, (values[number], values[other])
+    found = 0
+    for numbers in (memory.places, memory.in_zone):
+        spans = spans_of(memory, numbers, values)
+        results = {base(x).number for x in program.lowered.outputs} & set(numbers)
+        found += len(results)
+        for number, other in itertools.product(results, numbers):
+            assert number == other or lie_apart(spans[number], spans[other]), (values[number], values[other])
+    assert found
+
+
+def test_threads_share_no_lines_but_those_that_they_tell_each_other(split):
+    """A processor fetches ahead what lies behind a thread's rows, so they end far from where another thread works."""
+    program = step(threads=2, hidden=(64,))
+    memory = Memory(program, {"n": 40}, {x.number: 0 for x in program.lowered.inputs})
+    values = {x.number: x for x in program.lowered.values}
+    activations = [x for x in values.values() if x.number in memory.in_zone and str(extent(x)) == "n"]
+    assert activations
+    for x in activations:
+        first, second = (memory.address(x, thread, {"n": 40}) for thread in (0, 1))
+        half = size_of(x.shape, {"n": 40}) * x.dtype.itemsize // 2
+        assert (second + half) - (first + half) >= GAP
+    others = {x.number for s in program.steps for x in s.writes} - set(memory.in_zone) - set(program.overwrites)
+    assert all(values[number].settings.get("shift") is not None for number in others)
 
 
 def test_memory_is_used_again():

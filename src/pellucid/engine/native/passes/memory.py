@@ -1,9 +1,8 @@
-"""The memory plan: every kept array gets a place in one arena, reused as soon as it is free."""
+"""The memory plan: every kept array gets a place, which is used again as soon as it is free."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pellucid.engine.native.passes.schedule import Barrier, Step, place_of
 from pellucid.engine.native.passes.values import Value
@@ -16,49 +15,35 @@ def up(size: int) -> int:
     return -(-max(size, 1) // ALIGN) * ALIGN
 
 
-@dataclass(frozen=True)
-class Place:
-    """Bytes of the arena; a private array has a copy for each thread."""
-
-    offset: int
-    size: int
-    copies: int = 1
-
-
 def plan(
     steps: Sequence[Step],
     overwrites: Mapping[int, Value],
     sizes_of: Mapping[int, int],
-    private: set[int],
     threads: int,
     to_the_end: set[int],
-) -> tuple[dict[int, Place], int]:
-    """A place for each array in `sizes_of` (bytes), and the size of the arena.
+) -> tuple[dict[int, int], int]:
+    """Where each array in `sizes_of` (bytes) begins, and the size of all; so many threads read what others have made.
 
     What is read after the last step (`to_the_end`) shares its place with nothing: another thread may be in the next run
     already.
     """
     life = _lifetimes(steps, overwrites, sizes_of, threads)
     life |= {number: (0, len(steps)) for number in to_the_end if number in life}
-    places: dict[int, Place] = {}
-    order = sorted(sizes_of, key=lambda n: (-sizes_of[n], life[n][0]))  # large ones first
-    for number in order:
-        copies = threads if number in private else 1
-        size = up(sizes_of[number])
-        total = size * copies
+    places: dict[int, int] = {}
+    for number in sorted(sizes_of, key=lambda n: (-sizes_of[n], life[n][0])):  # large ones first
         begin, end = life[number]
         taken = sorted(
-            (p.offset, p.offset + p.size * p.copies)
-            for other, p in places.items()
+            (place, place + up(sizes_of[other]))
+            for other, place in places.items()
             if life[other][0] <= end and begin <= life[other][1]
         )
         offset = 0
         for start, stop in taken:
-            if start - offset >= total:
+            if start - offset >= up(sizes_of[number]):
                 break
             offset = max(offset, stop)
-        places[number] = Place(offset, size, copies)
-    return places, max((p.offset + p.size * p.copies for p in places.values()), default=0)
+        places[number] = offset
+    return places, max((place + up(sizes_of[number]) for number, place in places.items()), default=0)
 
 
 def _lifetimes(

@@ -153,6 +153,14 @@ class _Traffic:
             self.written[self.place(x)] = how
 
 
+def by_rows(steps: Sequence[Step], overwrites: Mapping[int, Value]) -> set[int]:
+    """The arrays of which each thread writes and reads its own part only: nobody else need see it."""
+    ways: dict[Value, set[Any]] = {}
+    for x, how in (use for step in steps for uses in _uses(step) for use in uses):
+        ways.setdefault(place_of(x, overwrites), set()).add(how)
+    return {x.number for x, how in ways.items() if extent(x) is not None and how == {extent(x)}}
+
+
 Uses = list[tuple[Value, Any]]
 
 

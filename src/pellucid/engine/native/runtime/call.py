@@ -13,7 +13,8 @@ from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.passes.values import LEAVES, Value, evaluate
 from pellucid.engine.native.runtime.arrays import as_read
-from pellucid.engine.native.runtime.binding import Binding, Memory
+from pellucid.engine.native.runtime.binding import Binding
+from pellucid.engine.native.runtime.memory import Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import execute
 from pellucid.engine.native.runtime.work import threads_for

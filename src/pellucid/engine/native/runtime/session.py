@@ -22,7 +22,8 @@ from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.runtime import blas, cache
 from pellucid.engine.native.runtime.announcement import silent
 from pellucid.engine.native.runtime.arrays import aligned, as_read, is_read_in_place
-from pellucid.engine.native.runtime.binding import Binding, Memory
+from pellucid.engine.native.runtime.binding import Binding
+from pellucid.engine.native.runtime.memory import Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import check_status, execute, runner
 from pellucid.engine.native.runtime.work import share, threads_for

@@ -214,7 +214,7 @@ class Explanation:
 
 
 def explanation(program: Program, sizes: Mapping[str, int]) -> Explanation:
-    from pellucid.engine.native.runtime.binding import Memory
+    from pellucid.engine.native.runtime.memory import Memory
 
     lacking = sorted(set(open_sizes(program.graph)) - set(sizes))
     if lacking:

@@ -17,9 +17,11 @@ import numpy as np
 from pellucid.engine.native.code.run_loop import Job
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
-from pellucid.engine.native.passes.values import Value, evaluate
+from pellucid.engine.native.passes.schedule import by_rows
+from pellucid.engine.native.passes.values import Value, evaluate, size_of
 from pellucid.engine.native.runtime.arrays import aligned, as_read
-from pellucid.engine.native.runtime.binding import PRIVATE, Binding, Memory
+from pellucid.engine.native.runtime.binding import Binding
+from pellucid.engine.native.runtime.memory import GAP, PRIVATE, Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import execute, runner
 from pellucid.engine.native.runtime.work import share
@@ -99,16 +101,24 @@ class Stepper:
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
         self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if inputs[i].single}
+        steps, several = self.program.steps, threads > 1
+        own_rows = by_rows(steps, self.program.overwrites) & {inputs[i].number for i in roles.batch} if several else ()
         self.storage: dict[int, Any] = {}
+        own: dict[int, int] = {}
         for i in (*roles.state, *roles.batch, *roles.numbers):
-            dtype = inputs[i].dtype
-            own = threads, PRIVATE // dtype.itemsize  # each thread's stands at the beginning of a row
-            self.storage[i] = aligned(own if i in self.numbers else resolve(inputs[i].shape, {"n": rows}), dtype)
+            dtype, shape = inputs[i].dtype, resolve(inputs[i].shape, {"n": rows})
+            if i in self.numbers:  # each thread's stands at the beginning of a row
+                shape = threads, PRIVATE // dtype.itemsize
+            elif inputs[i].number in own_rows:  # each has memory for all rows, and uses its own of them
+                shape = threads, rows + GAP // max(size_of(shape[1:], {}) * dtype.itemsize, 1) + 1, *shape[1:]
+            self.storage[i] = aligned(shape, dtype)
+            if i in self.numbers or inputs[i].number in own_rows:
+                own[inputs[i].number] = self.storage[i].strides[0]
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
         outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
-        self.memory = Memory(self.program, {"n": rows}, outside, own={inputs[i].number for i in self.numbers})
+        self.memory = Memory(self.program, {"n": rows}, outside, own)
         self.bindings: dict[int, Binding] = {}
         self.binding(rows)
         runner()  # everything is compiled before the first step
@@ -153,17 +163,20 @@ class Stepper:
         """The arrays from which batches are gathered, one for each array of a batch."""
         inputs = self.program.lowered.inputs
         self.data = [as_read(a, inputs[i].dtype) for i, a in zip(self.roles.batch, data, strict=True)]
-        gathers = []
         for i, array in zip(self.roles.batch, self.data, strict=True):
-            if array.shape[1:] != self.storage[i].shape[1:]:  # rows of another length would not fit into their places
+            expected = resolve(inputs[i].shape[1:], {"n": self.rows})
+            if array.shape[1:] != expected:  # rows of another length would not fit into their places
                 raise ShapeError(
                     f"{self.graph.name}: rows of shape {array.shape[1:]} where the first batch had "
-                    f"{self.storage[i].shape[1:]}: all batches have the same columns"
+                    f"{expected}: all batches have the same columns"
                 )
-            gathers += [array.ctypes.data, self.storage[i].ctypes.data, array.nbytes // max(len(array), 1)]
-        outputs = self.program.lowered.outputs
+        outputs, sizes = self.program.lowered.outputs, {"n": self.rows}
         self.jobs, self.lists = [], []
         for thread in range(self.threads):
+            gathers: list[int] = []
+            for i, array in zip(self.roles.batch, self.data, strict=True):
+                place = self.memory.address(inputs[i], thread, sizes)
+                gathers += [array.ctypes.data, place, array.nbytes // max(len(array), 1)]
             slots = [self.storage[i].ctypes.data + thread * PRIVATE for i in self.roles.numbers]
             given = [self._address(outputs[o]) for o in self.roles.results] if thread == 0 else []
             lists = [np.array(x or [0], np.int64) for x in (slots, gathers, given)]
@@ -215,7 +228,7 @@ class Stepper:
 
     def _address(self, result: Value) -> int:
         """Where thread 0 finds a result. One that the sizes alone decide lies nowhere: zeros in its place."""
-        return self.memory.counter if base(result).known else self.memory.address(result, 0)
+        return self.memory.counter if base(result).known else self.memory.address(result, 0, {"n": self.rows})
 
     def _as_floats(self, results: Any, count: int, rest: int) -> Any:
         """The results' 64-bit words as float64; the last of `count` batches has `rest` rows, if not 0."""
