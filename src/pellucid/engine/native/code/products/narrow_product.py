@@ -22,7 +22,8 @@ def write_narrow(text: Text, name: str, processor: Processor, dtype: Any, column
     """c[i, j] = the sum over k of a[i, k] b[j, k]"""
     code, w = internal(text, name, processor, NARROW)
     lanes = processor.lanes(np.dtype(dtype).itemsize)
-    together = max(lanes // columns, 1)  # rows
+    two = 3 * columns < processor.registers  # two rows of sums and a row of factors find registers
+    together = max(lanes // columns, 2 if two else 1)  # rows
     a, b, c = (code.array(side, dtype) for side in (w.a, w.b, w.c))
     lines = [b.after(w.b_row * j) for j in range(columns)]
     with code.exactly(), code.loop(0, w.rows, together) as row:

@@ -32,5 +32,6 @@ PRODUCT_WORDS = Words(
 
 
 def most_narrow(lanes: int) -> int:
-    """Columns up to which a product may be narrow: a tile would leave most lanes of its vectors empty."""
-    return min(6, lanes // 2)
+    """Columns up to which a product may be narrow: a tile would leave many lanes of its vectors empty, and two rows of
+    as many sums still find registers."""
+    return min(10, 5 * lanes // 8)
