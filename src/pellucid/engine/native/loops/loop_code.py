@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pellucid.engine.native.code import reductions
-from pellucid.engine.native.code.expressions import written
+from pellucid.engine.native.code.expressions import is_costly, written
 from pellucid.engine.native.code.llvm.code import FLOAT64, INT64, Array, Code, Lanes, Text
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import Processor
@@ -94,7 +94,7 @@ class LoopCode:
         }
         values = [*self.loop.leaves, *self.loop.body]
         items = [x.dtype.itemsize for x in values if x.dtype.kind == "f"] or [x.dtype.itemsize for x in values] or [8]
-        self.lanes = processor.lanes(max(min(items), 4))
+        self.lanes = processor.lanes(max(min(items), 4)) * (2 if any(map(is_costly, self.loop.body)) else 1)
         small = any(a.dtype.itemsize < 4 for a in plan.arrays)  # most processors mask numbers of 4 and 8 bytes only
         self.masked = processor.masked and (processor.vector == 64 or not small)
         places = [code.array(a, x.dtype) for a, x in zip(arrays, plan.arrays, strict=True)]

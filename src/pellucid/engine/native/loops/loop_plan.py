@@ -20,7 +20,7 @@ INLINE = {0, 1, -1}  # and so False and True
 BLOCK, NARROW = 64, 32
 """Rows in a block; loops over at most so many columns are written by blocks (`narrow_loop`)."""
 
-MOST_LANES = 16
+MOST_LANES = 32
 """Of a vector of any processor that code is written for."""
 
 SIZES = Words("first last columns")

@@ -76,6 +76,8 @@ class Code:
         self._lines: list[str] = []
         self._names = 0
         self._arrays: list[Array] = []
+        self._table: dict[np.dtype[Any], dict[str, None]] = {}  # numbers that are read from memory
+        self._from_memory = False
 
     # lines
 
@@ -100,7 +102,8 @@ class Code:
         """Give the result back: the function is whole."""
         self._give(result)
         self._state_aliases()
-        self.text.functions[self.name] = "\n".join([self._head, *self._stack, *self._lines, "}"])
+        head = [self._head, *self._stack, *self._state_numbers()]
+        self.text.functions[self.name] = "\n".join([*head, *self._lines, "}"])
 
     def leave(self, result: Any) -> None:
         """Give a result back here and now; what follows is not reached."""
@@ -123,6 +126,39 @@ class Code:
     def constant(self, value: Any, dtype: Any = INT64) -> Lanes:
         dtype = np.dtype(dtype)
         return Lanes(self, literal(value, dtype), dtype, 1, value)
+
+    @contextmanager
+    def numbers_from_memory(self) -> Iterator[None]:
+        """Numbers beside vectors are read where they are used.
+
+        LLVM would keep each of them, or its address, in a register as long as a loop runs. Elementary functions have
+        more of them than there are registers, and it would move them about all the time.
+        """
+        before, self._from_memory = self._from_memory, True
+        yield
+        self._from_memory = before
+
+    def number(self, value: Any, dtype: Any, lanes: int) -> Lanes:
+        """A constant beside so many numbers."""
+        dtype, constant = np.dtype(dtype), self.constant(value, dtype)
+        if lanes == 1 or not self._from_memory or not value or dtype == BOOL:
+            return constant
+        places = self._table.setdefault(dtype, {})
+        places.setdefault(constant.text)
+        place = list(places).index(constant.text)
+        pointer = self.emit(f"getelementptr inbounds {TYPES[dtype]}, ptr %numbers.{dtype.name}, i64 {place}")
+        return Lanes(self, self.emit(f"load {TYPES[dtype]}, ptr {pointer}"), dtype)
+
+    def _state_numbers(self) -> Iterator[str]:
+        """The table, and where it is. Nothing says that it never changes, so nobody puts its numbers into registers."""
+        for dtype, numbers in self._table.items():
+            kind, name = TYPES[dtype], f"@{self.name}.{dtype.name}"
+            inside = ", ".join(f"{kind} {number}" for number in numbers)
+            self.text.functions[name] = f"{name} = global [{len(numbers)} x {kind}] [{inside}]"
+            place = f"%place.{dtype.name}"
+            yield f"  {place} = alloca ptr"
+            yield f"  store volatile ptr {name}, ptr {place}"
+            yield f"  %numbers.{dtype.name} = load volatile ptr, ptr {place}"
 
     def positions(self, lanes: int, dtype: Any = INT64) -> Lanes:
         """0, 1, 2, ..."""

@@ -27,6 +27,9 @@ TYPES = {
 
 BOOL, INT64, FLOAT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
 
+SHIFTS = ("shl", "lshr", "ashr")
+"""Instructions whose second operand had better stand in the code."""
+
 _ORDERED = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq", "!=": "une"}
 _WHOLE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -87,7 +90,7 @@ class Lanes:
     def beside(self, other: Any) -> tuple[Lanes, Lanes]:
         """Both operands, of one width."""
         if not isinstance(other, Lanes):
-            other = self.code.constant(other, self.dtype)
+            other = self.code.number(other, self.dtype, self.lanes)
         if other.dtype != self.dtype:
             raise TypeError(f"operands of compiled code have one dtype, got {self.dtype} and {other.dtype}")
         if self.lanes == other.lanes:
@@ -98,6 +101,8 @@ class Lanes:
     # arithmetic
 
     def _of(self, floating: str, whole: str, other: Any, swapped: bool = False) -> Lanes:
+        if whole in SHIFTS:
+            other = self.code.constant(other, self.dtype)
         a, b = self.beside(other)
         if swapped:
             a, b = b, a

@@ -204,7 +204,7 @@ def elementary(formula: Callable[[Number, Precision], Number]) -> Callable[[Numb
         p = SINGLE if x.dtype.itemsize == SINGLE.dtype.itemsize else DOUBLE
         if not isinstance(x, Lanes):
             return formula(x, p)
-        with x.code.exactly():
+        with x.code.exactly(), x.code.numbers_from_memory():
             return formula(x, p)
 
     FUNCTIONS[formula.__name__] = exact
