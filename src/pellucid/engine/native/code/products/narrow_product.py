@@ -14,12 +14,16 @@ from pellucid.engine.native.code.llvm.processor import Processor
 from pellucid.engine.native.code.products.packing import exchanged
 from pellucid.engine.native.code.products.tile import plus_product
 
-NARROW = "a a_row b b_row c rows depth"
-"""The arguments: rows of the left side, columns of the right side each in one piece, and the result in one piece."""
+NARROW = "a a_row b b_row c rows depth go_on"
+"""The arguments: rows of the left side, columns of the right side each in one piece, the result in one piece, and
+whether it already holds the sums so far."""
+
+DEEP = 1024
+"""Of the depth at a time: so much of the columns stays in the first cache."""
 
 
 def write_narrow(text: Text, name: str, processor: Processor, dtype: Any, columns: int) -> None:
-    """c[i, j] = the sum over k of a[i, k] b[j, k]"""
+    """c[i, j] = the sum over k of a[i, k] b[j, k], or is increased by it"""
     code, w = internal(text, name, processor, NARROW)
     lanes = processor.lanes(np.dtype(dtype).itemsize)
     two = 3 * columns < processor.registers  # two rows of sums and a row of factors find registers
@@ -45,7 +49,10 @@ def write_narrow(text: Text, name: str, processor: Processor, dtype: Any, column
             part = totals[first : first + lanes]
             left = (w.rows - row) * columns - first
             mask = code.mask((left < len(part)).select(left, len(part)), lanes)
-            c.store(row * columns + first, added_up(code, part), mask)
+            place, so_far = row * columns + first, code.variable(dtype, 0.0, lanes)
+            with code.when(w.go_on != 0):
+                so_far.set(c.load(place, lanes, mask))
+            c.store(place, so_far.get() + added_up(code, part), mask)
     code.finish(0)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.engine.native.code.llvm.code import INT32, INT64, Code, Lanes, Text
 from pellucid.engine.native.code.llvm.module import Kernel
 from pellucid.engine.native.code.llvm.processor import Processor
-from pellucid.engine.native.code.products.narrow_product import write_apart, write_narrow
+from pellucid.engine.native.code.products.narrow_product import DEEP, write_apart, write_narrow
 from pellucid.engine.native.code.products.packing import write_copy, write_turn
 from pellucid.engine.native.code.products.product_words import (
     COPY_LEFT,
@@ -97,7 +97,10 @@ class Driver:
                         self.call(f"apart.{columns}", w.b, w.right, w.block, w.depth)
                         place.set(w.right)
                         step.set(w.block)
-                self.call(f"narrow.{columns}", w.a, w.a_row, place.get(), step.get(), w.c, w.rows, w.depth)
+                with code.loop(0, self.most(w.depth, 1), DEEP) as at:  # a depth of 0 makes zeros
+                    sides = w.a + at * self.item, w.a_row, place.get() + at * self.item, step.get()
+                    length, go_on = self.least(DEEP, w.depth - at), (at != 0).astype(INT64)
+                    self.call(f"narrow.{columns}", *sides, w.c, w.rows, length, go_on)
 
     def block(self, at: Lanes, length: Lanes) -> None:
         """A part of the depth: all panels of it."""
@@ -180,3 +183,6 @@ class Driver:
 
     def least(self, a: Lanes | int, b: Lanes) -> Lanes:
         return (b < a).select(b, a)
+
+    def most(self, a: Lanes, b: Lanes | int) -> Lanes:
+        return (a < b).select(b, a)

@@ -165,7 +165,7 @@ def way_of(product: Product, target: Processor, room: Room | None) -> Way:
     in_one_piece = in_one_piece and product.result_step == product.columns
     if narrow and in_one_piece and not product.left_turned:
         turns = TURN_RIGHT if not product.right_turned and product.columns > 1 else 0
-        return Way(NARROW | turns, False, _up(product.depth, lanes))
+        return Way(NARROW | turns, False, _up(product.depth, lanes) + lanes)
     block = _block(product.depth, lanes)
     swapped = _swapped_cost(product, lanes, target) < 0.98 * _plain_cost(product, lanes, target)
     for swap in (True, False) if swapped else (False,):
