@@ -31,7 +31,7 @@ from pellucid.optim import Optimizer
 from pellucid.train.shared_graphs import is_ours, shared_graph
 
 Arrays = dict[str, Any]
-RESULTS = ("objective", "size", "reach", "loss", "penalty")
+RESULTS = ("objective", "size", "total", "loss", "penalty")
 """What `Trainer.whole` gives behind the new state, in order; the last two where there is a penalty."""
 
 
@@ -58,19 +58,20 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """The numbers of a step: the objective, the norms of gradient and new parameters, the parts of the objective.
+    """The numbers of a step: the objective, the norm of the gradient, the sum of the new parameters, the parts of the
+    objective.
 
-    `parts` has "loss" and "penalty" where there is a penalty; else the objective is the loss.
+    The sum is finite where all parameters are, so nobody else need look at them. `parts` has "loss" and "penalty" where there is a penalty; else the objective is the loss.
     """
 
     objective: float
     gradient_norm: float
-    parameter_norm: float
+    parameter_sum: float
     parts: dict[str, float]
 
     @property
     def finite(self) -> bool:
-        return all(map(math.isfinite, (self.objective, self.gradient_norm, self.parameter_norm)))
+        return all(map(math.isfinite, (self.objective, self.gradient_norm, self.parameter_sum)))
 
     @property
     def means(self) -> dict[str, float]:
@@ -139,9 +140,9 @@ class Trainer:
         return value_and_grad(lambda p: self.cost((p, state), batch, t, settings), has_aux=True, warn=False)(params)
 
     def finish(self, now: tuple[Arrays, Arrays], grads: Arrays, t: Any, numbers: Arrays) -> Any:
-        """From gradients to (new parameters, rule state), and the squared norms of gradients and new parameters."""
+        """From gradients to (new parameters, rule state), the squared norm of gradients, the sum of new parameters."""
         params, rule = self.optimizer.update(now[0], grads, now[1], t, numbers)
-        return (params, rule), squared_norm(grads), squared_norm(params)
+        return (params, rule), squared_norm(grads), total(params)
 
     def whole(
         self, now: tuple[Arrays, Arrays, Arrays], batch: tuple[Any, ...], t: Any, numbers: Arrays, settings: Arrays
@@ -149,8 +150,8 @@ class Trainer:
         """One step, from batch to new parameters."""
         params, state, rule = now
         (objective, (after, parts)), grads = self.gradient((params, state), batch, t, settings)
-        (params, rule), size, reach = self.finish((params, rule), grads, t + 1, numbers)
-        return (params, after, rule), objective, size, reach, parts
+        (params, rule), size, total = self.finish((params, rule), grads, t + 1, numbers)
+        return (params, after, rule), objective, size, total, parts
 
     # the same, recorded and run
 
@@ -203,10 +204,10 @@ def shared(trainer: Trainer, name: str, f: Any, args: tuple[Any, ...]) -> Graph:
     return shared_graph((name, kinds, tree, trainer.precision), parts, recorded, key=trainer.key)
 
 
-def measured(objective: Any, size: Any, reach: Any, parts: Mapping[str, Any]) -> Measured:
-    """The numbers as a step gives them: norms squared."""
-    norms = (float(np.sqrt(size)), float(np.sqrt(reach)))
-    return Measured(float(objective), *norms, {name: float(value) for name, value in parts.items()})
+def measured(objective: Any, size: Any, total: Any, parts: Mapping[str, Any]) -> Measured:
+    """The numbers as a step gives them: the norm squared."""
+    parts = {name: float(value) for name, value in parts.items()}
+    return Measured(float(objective), float(np.sqrt(size)), float(total), parts)
 
 
 def float64s(numbers: Mapping[str, float]) -> Arrays:
@@ -217,6 +218,11 @@ def float64s(numbers: Mapping[str, float]) -> Arrays:
 def squared_norm(arrays: Arrays) -> Any:
     """The sum of all squares, in float64."""
     return sum((np.sum(np.square(array.astype(np.float64))) for array in arrays.values()), 0.0)
+
+
+def total(arrays: Arrays) -> Any:
+    """The sum of all numbers, in float64 from the sums of the arrays on."""
+    return sum((np.sum(array).astype(np.float64) for array in arrays.values()), 0.0)
 
 
 def _specs(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -97,9 +97,9 @@ class NumpySteps:
                 (objective, (state, parts)), gradients = trainer.gradients(now, batch, t, settings)
                 run.emit("forward", float(objective))
                 gradients = run.changed_gradients(gradients)
-                (params, rule), size, reach = trainer.update(now, gradients, t, float64s(numbers))
+                (params, rule), size, total = trainer.update(now, gradients, t, float64s(numbers))
                 new = Snapshot(params, state, rule)
-                step = measured(objective, size, reach, parts)
+                step = measured(objective, size, total, parts)
             else:
                 new, step = trainer.step(now, batch, t, float64s(numbers), settings)
         if not step.finite and run.plan.on_divergence != "ignore":
