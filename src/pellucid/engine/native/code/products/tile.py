@@ -6,7 +6,8 @@ are divided, among tiles or among threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,9 @@ def panels_for(processor: Processor, dtype: Any) -> list[Panel]:
     return [Panel(lanes, rows, masked=i > 0) for i, (lanes, rows) in enumerate(kinds.items())]
 
 
+TURNS = 8
+"""Of a tile's loop between two places where lines are asked for."""
+
 ARGUMENTS = "a a_row a_step b b_row c c_row rows depth columns go_on finish table row column asked asked_count across"
 """The arguments of a panel: the left side with its steps from row to row and along the depth, the right side and the
 target with their steps from row to row, sizes, and whether the target already holds the sums so far. Where the
@@ -81,7 +85,7 @@ def write_panel(text: Text, name: str, processor: Processor, dtype: Any, panel: 
     mask = code.mask(w.columns - panel.starts[-1], panel.lanes[-1]) if panel.masked else None
     arrays = [*(code.array(side, sides or dtype) for side in (w.a, w.b)), code.array(w.c, dtype)]
     tile = code.address_of(code.stack_array(panel.rows * panel.width, dtype))
-    asked = Asked(code, w, panel, np.dtype(dtype)) if len(panel.lanes) > 1 else None  # narrow tiles wait as it is
+    asked = Asked(code, w, panel, np.dtype(dtype)) if len(panel.lanes) > 2 else None  # narrow tiles wait as it is
     with code.exactly():
         whole = w.rows - w.rows.rest(panel.rows)
         with code.loop(0, whole, panel.rows) as row:
@@ -117,16 +121,15 @@ def _tile(
             for total, (start, lanes), which in zip(sums[r], vectors, masks, strict=True):
                 total.set(line.load(start, lanes, which))
     starts = [left.after((row + r) * w.a_row) for r in range(rows)]
-    with code.loop(0, w.depth) as k:
-        if asked is not None:
-            asked.line(k, row)
-        line, step = right.after(k * w.b_row), k * w.a_step
-        factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
-        for r in range(rows):
-            number = starts[r].load(step)
-            same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
-            for total, factor in zip(sums[r], factors, strict=True):
-                total.set(plus_product(code, same[factor.lanes], factor, total.get()))
+    with asked.turns(row) if asked is not None else nullcontext((code.constant(0), w.depth)) as (first, last):
+        with code.loop(first, last) as k:
+            line, step = right.after(k * w.b_row), k * w.a_step
+            factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
+            for r in range(rows):
+                number = starts[r].load(step)
+                same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
+                for total, factor in zip(sums[r], factors, strict=True):
+                    total.set(plus_product(code, same[factor.lanes], factor, total.get()))
     finished = w.finish != 0
     stored = code.anywhere(finished.select(tile, w.c + row * w.c_row * dtype.itemsize), dtype)
     step = finished.select(panel.width, w.c_row)
@@ -140,28 +143,36 @@ def _tile(
 
 
 class Asked:
-    """The lines of a tile in several arrays: one is asked for at each turn of its loop. Many at once would keep the
-    processor from reading."""
+    """The lines of a tile in several arrays: as many as its loop makes turns, some at a time. All at once would keep the
+    processor from reading, and one at each turn would make a loop of many instructions."""
 
     def __init__(self, code: Code, w: Any, panel: Panel, dtype: np.dtype[Any]) -> None:
-        """Where they lie for the first tile of a panel; for the others so many rows further. Where there are no arrays,
-        the table of places is asked for, which is near."""
+        """Where they lie for the first tile of a panel; for the others so many rows further. Behind the last line it
+        stands some times more. Where there are no arrays, the table of places is asked for, which is near."""
         count, row = w.asked_count, w.c_row * dtype.itemsize
         starts = [start * dtype.itemsize for start in panel.starts]
         lines = [row * r + start for r in range(panel.rows) for start in starts]
-        self.code, self.places = code, code.stack_array(MOST_ASKED * len(lines), INT64)
-        self.row, self.last = (count > 0).select(row, 0), (count > 0).select(count * len(lines) - 1, 0)
-        self.places.store(0, code.address_of(self.places))
-        arrays = code.anywhere(w.asked, INT64)
+        self.code, self.depth, self.lines = code, w.depth, count * len(lines)
+        self.places = code.stack_array(MOST_ASKED * len(lines) + TURNS, INT64)
+        self.row = (count > 0).select(row, 0)
+        arrays, place = code.anywhere(w.asked, INT64), code.variable(INT64, code.address_of(self.places))
         with code.loop(0, count) as i:
             array = arrays.load(i) + w.across
             for number, line in enumerate(lines):
-                self.places.store(i * len(lines) + number, array + line)
+                place.set(array + line)
+                self.places.store(i * len(lines) + number, place.get())
+        for turn in range(TURNS):
+            self.places.store(self.lines + turn, place.get())
 
-    def line(self, k: Lanes, row: Lanes) -> None:
-        """The one of a turn, for the tile that begins at a row; behind the last line the last again and again."""
-        place = self.places.load((k < self.last).select(k, self.last))
-        self.code.anywhere(place + row * self.row, BYTE).ask_for(0)
+    @contextmanager
+    def turns(self, row: Lanes) -> Iterator[tuple[Lanes, Lanes]]:
+        """The first and the last of some turns of a tile, ahead of which as many lines are asked for."""
+        with self.code.loop(0, self.depth, TURNS) as first:
+            at = (first < self.lines).select(first, self.lines)
+            for i in range(TURNS):
+                self.code.anywhere(self.places.load(at + i) + row * self.row, BYTE).ask_for(0)
+            behind = first + TURNS
+            yield first, (behind < self.depth).select(behind, self.depth)
 
 
 def plus_product(code: Code, a: Lanes, b: Lanes, total: Lanes) -> Lanes:
