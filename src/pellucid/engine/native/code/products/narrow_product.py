@@ -60,19 +60,19 @@ APART = "source target target_row rows"
 
 
 def write_apart(text: Text, name: str, processor: Processor, dtype: Any, columns: int) -> None:
-    """target[j, i] = source[i, j], the source in one piece. Rows of the target have room for whole vectors."""
+    """target[j, i] = source[i, j], the source in one piece, of as many rows as a vector has lanes or more."""
     code, w = internal(text, name, processor, APART)
     lanes = processor.lanes(np.dtype(dtype).itemsize)
     source, target = code.array(w.source, dtype), code.array(w.target, dtype)
 
-    def part(i: Lanes, mask: Lanes | None) -> None:
-        numbers = source.load(i * columns, lanes * columns, mask)
+    def part(i: Lanes, *_: Any) -> None:
+        numbers = source.load(i * columns, lanes * columns)
         for j in range(columns):
             target.store(w.target_row * j + i, code.chosen(numbers, numbers, range(j, lanes * columns, columns)))
 
-    whole = code.vectors(0, w.rows, lanes, lambda i, _, mask: part(i, mask))
+    whole = code.vectors(0, w.rows, lanes, part)
     with code.when(whole < w.rows):
-        part(whole, code.mask((w.rows - whole) * columns, lanes * columns))
+        part(w.rows - lanes)  # some of them once more
     code.finish(0)
 
 
