@@ -61,7 +61,8 @@ class Measured:
     """The numbers of a step: the objective, the norm of the gradient, the sum of the new parameters, the parts of the
     objective.
 
-    The sum is finite where all parameters are, so nobody else need look at them. `parts` has "loss" and "penalty" where there is a penalty; else the objective is the loss.
+    The sum is finite where all parameters are, so nobody else need look at them. `parts` has "loss" and "penalty" where
+    there is a penalty; else the objective is the loss.
     """
 
     objective: float

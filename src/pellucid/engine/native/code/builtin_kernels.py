@@ -58,15 +58,6 @@ ZERO = builtin("zero", "bytes target", lambda code, w: code.clear(w.target, w.by
 COPY = builtin("copy", "bytes source target", lambda code, w: code.copy(w.target, w.source, w.bytes))
 
 
-def _append(code: Code, w: Reader) -> None:
-    """... and the next time behind it."""
-    code.copy(w.target, w.source, w.bytes)
-    w.put("target", w.target + w.bytes)
-
-
-APPEND = builtin("append", "bytes source target", _append)
-
-
 @functools.cache
 def check_finite(dtype: str) -> Builtin:
     """The status if a number is NaN or infinite."""

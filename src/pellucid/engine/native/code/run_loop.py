@@ -16,6 +16,7 @@ from pellucid.engine.native.code.words import BYTES, Reader, Words
 
 JOB_WORDS = (
     "first last reached"  # steps, counted through the epochs; the one that was not made
+    " counter"  # of steps that threads take from one another, 0 where each makes all
     " batch per_epoch epoch_rows short"  # rows and batches; which batch of an epoch is the short one, or -1
     " entries entry_count first_row last_row"  # of a whole batch, for this thread
     " short_entries short_entry_count short_first_row short_last_row"
@@ -35,7 +36,9 @@ def _run(code: Code, w: Reader) -> Lanes:
     mode = code.variable(INT64, 0)
     with code.when(w.float_mode != 0):  # numbers too small to be normal count as zero: momenta of dead units would
         mode.set(code.float_mode(w.float_mode))  # otherwise stay tiny for ever, and are very slow
-    step = code.variable(INT64, w.first)
+    step, shared = code.variable(INT64, w.first), w.counter != 0
+    with code.when(shared):
+        step.set(code.atomic_add(w.counter, 1))
     with code.repeat(lambda: (step.get() < w.last) & (status.get() == 0)):
         k = step.get()
         inside = k.rest(w.per_epoch)
@@ -50,6 +53,8 @@ def _run(code: Code, w: Reader) -> Lanes:
         with code.when(status.get() != 0):
             reached.set(k)
         step.set(k + 1)
+        with code.when(shared):
+            step.set(code.atomic_add(w.counter, 1))
     with code.when(w.float_mode != 0):
         code.float_mode(mode.get())
     w.put("reached", reached.get())

@@ -21,6 +21,10 @@ class Table(ctypes.Structure):
     def address(self) -> int:
         return ctypes.addressof(self)
 
+    def place(self, name: str) -> int:
+        """The address of a word."""
+        return self.address + int(getattr(type(self), name).offset)
+
 
 class Words:
     """Named words at the beginning of a table; behind them may stand lists, whose lengths the kernel knows."""

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.engine.native.code.builtin_kernels import APPEND, NOT_FINITE, check_finite
+from pellucid.engine.native.code.builtin_kernels import COPY, NOT_FINITE, check_finite
 from pellucid.engine.native.code.run_loop import Job
-from pellucid.engine.native.code.words import BYTES
 from pellucid.engine.native.passes.instructions import base
 from pellucid.engine.native.passes.lower import CannotCompile
 from pellucid.engine.native.runtime import blas, cache
@@ -26,7 +25,7 @@ from pellucid.engine.native.runtime.binding import Binding
 from pellucid.engine.native.runtime.memory import Memory
 from pellucid.engine.native.runtime.program import Program, program_for
 from pellucid.engine.native.runtime.run import check_status, execute, runner
-from pellucid.engine.native.runtime.work import share, threads_for
+from pellucid.engine.native.runtime.work import threads_for
 from pellucid.graph.core.dims import resolve
 from pellucid.graph.graph import Graph
 
@@ -41,14 +40,14 @@ class Block:
         self.binding, self.X, self.Y = binding, X, Y
         self.address = binding.jobs[0].address
         self.finite = check_finite(X.dtype.name)
-        self.copying = APPEND.words.table(bytes=Y.nbytes, source=Y.ctypes.data)
+        self.copying = COPY.words.table(bytes=Y.nbytes, source=Y.ctypes.data)
         self.looking = self.finite.words.table(count=X.size, values=X.ctypes.data, status=NOT_FINITE)
 
     @functools.cached_property
     def entries(self) -> Any:
-        """What is called for one of many blocks: a look at X, the program, and Y is put where the next one goes on."""
-        finite, append = cache.addresses([self.finite, APPEND])
-        look, put = [[finite, self.looking.address]], [[append, self.copying.address]]
+        """What is called for one of many blocks: a look at X, the program, and Y is put where it belongs."""
+        finite, copy = cache.addresses([self.finite, COPY])
+        look, put = [[finite, self.looking.address]], [[copy, self.copying.address]]
         return np.concatenate([look, self.binding.entries[0], put])
 
 
@@ -76,38 +75,52 @@ class Lane:
         return self.blocks[rows]
 
 
-class Part:
-    """Rows first ... last - 1 of any arrays, for a lane. `look`: for what is not finite."""
+class Plan:
+    """Many rows of an array, block by block. Threads take blocks one after the other, so one that wakes late costs
+    nothing. `look`: for what is not finite."""
 
-    def __init__(self, lane: Lane, order: Any, first: int, last: int, look: bool) -> None:
-        count, rest = divmod(last - first, BLOCK)
-        self.lane, self.order = lane, order
-        self.whole, self.short = lane.block(BLOCK if count else rest), lane.block(rest or BLOCK)
-        size = lane.Y.nbytes // BLOCK
-        self.first, self.rest = first * size, (last - rest) * size
-        self.gathers = np.array([0, lane.X.ctypes.data, lane.X.nbytes // BLOCK])
-        entries, short_entries = (block.entries[0 if look else 1 :] for block in (self.whole, self.short))
-        self.job = Job(
-            last=count + (rest > 0),
-            batch=BLOCK,
-            per_epoch=1 << 40,
-            short=count,
-            entries=entries.ctypes.data,
-            entry_count=len(entries),
-            last_row=BLOCK,
-            short_entries=short_entries.ctypes.data,
-            short_entry_count=len(short_entries),
-            short_last_row=rest,
-            order=order.ctypes.data + BYTES * first,
-            gathers=self.gathers.ctypes.data,
-            gather_count=1,
-        )
+    def __init__(self, lanes: Sequence[Lane], order: Any, rows: int, look: bool) -> None:
+        count, rest = divmod(rows, BLOCK)
+        self.lanes, self.order, (X, Y) = lanes, order, (lanes[0].X, lanes[0].Y)
+        self.places = np.arange(count + 1) * Y.nbytes  # of the blocks of a result
+        self.counter, self.gathers = np.zeros(1, np.int64), []
+        self.jobs, self.lists = [], []
+        for lane in lanes:
+            whole, short = lane.block(BLOCK), lane.block(rest or BLOCK)
+            entries, short_entries = (block.entries[0 if look else 1 :] for block in (whole, short))
+            gather = np.array([0, lane.X.ctypes.data, X.nbytes // BLOCK])
+            slots = np.array([block.copying.place("target") for block in (whole, short)])
+            self.jobs.append(
+                Job(
+                    last=count + (rest > 0),
+                    counter=self.counter.ctypes.data,
+                    batch=BLOCK,
+                    per_epoch=1 << 40,
+                    short=count,
+                    entries=entries.ctypes.data,
+                    entry_count=len(entries),
+                    last_row=BLOCK,
+                    short_entries=short_entries.ctypes.data,
+                    short_entry_count=len(short_entries),
+                    short_last_row=rest,
+                    order=order.ctypes.data,
+                    gathers=gather.ctypes.data,
+                    gather_count=1,
+                    slots=slots.ctypes.data,
+                    number_count=len(slots),
+                )
+            )
+            self.gathers.append(gather)
+            self.lists.append((slots, entries, short_entries))
 
-    def aim(self, X: int, Y: int) -> None:
-        """From the array at one address into that at another."""
-        self.gathers[0] = X
-        self.short.copying.target = Y + self.rest
-        self.whole.copying.target = Y + self.first
+    def run(self, X: Any, Y: Any, name: str) -> None:
+        """From one array into another."""
+        self.counter[0] = 0
+        places = np.repeat(self.places + Y.ctypes.data, 2)  # for whole blocks and for the short one
+        for job, gather in zip(self.jobs, self.gathers, strict=True):
+            gather[0] = X.ctypes.data
+            job.numbers = places.ctypes.data
+        execute(self.jobs, name)
 
 
 class Session:
@@ -125,7 +138,7 @@ class Session:
         self.addresses = tuple(a.ctypes.data for a in self.fixed)
         self.copied = [i for i, a in enumerate(fixed) if a.ctypes.data != self.addresses[i]]
         self.lanes: list[list[Lane]] = []  # of each thread; its programs differ by what sizes answer
-        self.plans: dict[tuple[int, bool], Block | list[Part]] = {}  # for the last few numbers of rows
+        self.plans: dict[tuple[int, bool], Block | Plan | None] = {}  # for the last few numbers of rows
         self.order = np.zeros(0, np.int64)
         self.lock = threading.Lock()
         self.run = runner()
@@ -137,18 +150,16 @@ class Session:
             return self._run(X, look)
 
     def _run(self, X: Any, look: bool) -> Any:
-        plan = self.plans.get((len(X), look)) or self._plan(len(X), look)
+        key = len(X), look
+        plan = self.plans[key] if key in self.plans else self._plan(*key)
         if isinstance(plan, Block):
             return self._at_once(X, plan)
-        if not plan:
+        if plan is None:
             return np.concatenate([self._run(rows, look) for rows in (X[:BLOCK], X[BLOCK:])])
-        lane = plan[0].lane
+        lane = plan.lanes[0]
         X = as_read(X, lane.X.dtype)
         Y = np.empty((len(X), *lane.Y.shape[1:]), lane.Y.dtype)
-        from_X, to_Y = X.ctypes.data, Y.ctypes.data
-        for part in plan:
-            part.aim(from_X, to_Y)
-        execute([part.job for part in plan], self.graph.name)
+        plan.run(X, Y, self.graph.name)
         return Y
 
     def _at_once(self, X: Any, block: Block) -> Any:
@@ -160,19 +171,18 @@ class Session:
         return block.Y.copy()
 
     @silent()
-    def _plan(self, count: int, look: bool) -> Block | list[Part]:
-        """A block for few rows, else parts for threads; none where the last block needs a program of its own."""
-        threads = max(1, min(threads_for(self.graph, {"n": count}, self.available), count))
-        shares = [share(count, threads, thread) for thread in range(threads)]
-        lanes = [self._lane(thread, min(last - first, BLOCK)) for thread, (first, last) in enumerate(shares)]
-        rests = {(last - first) % BLOCK or BLOCK for first, last in shares}
-        plan: Block | list[Part] = []
+    def _plan(self, count: int, look: bool) -> Block | Plan | None:
+        """A block for few rows, else blocks for threads; none where the last block needs a program of its own."""
+        threads = max(1, min(threads_for(self.graph, {"n": count}, self.available), -(-count // BLOCK)))
+        rest = count % BLOCK or BLOCK
+        lanes = [self._lane(thread, min(count, BLOCK)) for thread in range(threads)]
+        plan: Block | Plan | None = None
         if threads == 1 and count <= BLOCK and not look:
             plan = lanes[0].block(count)
-        elif all(lane.program.suits({"n": rest}) for lane in lanes for rest in rests):
+        elif all(lane.program.suits({"n": rest}) for lane in lanes):
             if len(self.order) < count:
                 self.order = np.arange(count)
-            plan = [Part(lane, self.order, *part, look) for lane, part in zip(lanes, shares, strict=True)]
+            plan = Plan(lanes, self.order, count, look)
         if len(self.plans) > 8:
             self.plans.pop(next(iter(self.plans)))
         self.plans[count, look] = plan

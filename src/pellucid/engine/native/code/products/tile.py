@@ -121,15 +121,15 @@ def _tile(
             for total, (start, lanes), which in zip(sums[r], vectors, masks, strict=True):
                 total.set(line.load(start, lanes, which))
     starts = [left.after((row + r) * w.a_row) for r in range(rows)]
-    with asked.turns(row) if asked is not None else nullcontext((code.constant(0), w.depth)) as (first, last):
-        with code.loop(first, last) as k:
-            line, step = right.after(k * w.b_row), k * w.a_step
-            factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
-            for r in range(rows):
-                number = starts[r].load(step)
-                same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
-                for total, factor in zip(sums[r], factors, strict=True):
-                    total.set(plus_product(code, same[factor.lanes], factor, total.get()))
+    turns = nullcontext((code.constant(0), w.depth)) if asked is None else asked.turns(row)
+    with turns as (begin, end), code.loop(begin, end) as k:
+        line, step = right.after(k * w.b_row), k * w.a_step
+        factors = [line.load(start, lanes, which) for (start, lanes), which in zip(vectors, readable, strict=True)]
+        for r in range(rows):
+            number = starts[r].load(step)
+            same = {lanes: number.spread(lanes) for lanes in dict.fromkeys(panel.lanes)}
+            for total, factor in zip(sums[r], factors, strict=True):
+                total.set(plus_product(code, same[factor.lanes], factor, total.get()))
     finished = w.finish != 0
     stored = code.anywhere(finished.select(tile, w.c + row * w.c_row * dtype.itemsize), dtype)
     step = finished.select(panel.width, w.c_row)
@@ -143,8 +143,10 @@ def _tile(
 
 
 class Asked:
-    """The lines of a tile in several arrays: as many as its loop makes turns, some at a time. All at once would keep the
-    processor from reading, and one at each turn would make a loop of many instructions."""
+    """The lines of a tile in several arrays, as many as its loop makes turns, some at a time.
+
+    All at once would keep the processor from reading, and one at each turn would make a loop of many instructions.
+    """
 
     def __init__(self, code: Code, w: Any, panel: Panel, dtype: np.dtype[Any]) -> None:
         """Where they lie for the first tile of a panel; for the others so many rows further. Behind the last line it
@@ -166,7 +168,7 @@ class Asked:
 
     @contextmanager
     def turns(self, row: Lanes) -> Iterator[tuple[Lanes, Lanes]]:
-        """The first and the last of some turns of a tile, ahead of which as many lines are asked for."""
+        """Where some turns of a tile begin and end, ahead of which as many lines are asked for."""
         with self.code.loop(0, self.depth, TURNS) as first:
             at = (first < self.lines).select(first, self.lines)
             for i in range(TURNS):
