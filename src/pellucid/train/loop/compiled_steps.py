@@ -33,7 +33,7 @@ AHEAD = 1_000_000
 LARGE = 8 << 20
 """Bytes of a step from which its parameters become the model's as they lie."""
 
-PERIOD = 0.25
+PERIOD = 0.1
 """Seconds, about, between two looks at the clock and the keyboard."""
 
 
@@ -195,7 +195,7 @@ class CompiledSteps(ABC):
             words = self._words(run, first, last, run.step - first, run.factor)
             with uninterrupted():
                 self._keep_factor(run)
-                results, reached = self.stepper.run(order[None], first, last, words)
+                results, reached = self._run(order[None], first, last, words)
                 taken = self._note(run, order, results, first, reached, last)
             yield taken
 
@@ -215,12 +215,16 @@ class CompiledSteps(ABC):
         words = self._words(run, 0, epochs * count, run.step, run.factor)
         with uninterrupted():
             self._keep_factor(run)
-            results, reached = self.stepper.run(orders, 0, epochs * count, words)
+            results, reached = self._run(orders, 0, epochs * count, words)
             parts = results.reshape(epochs, count, -1)
             whole = reached == epochs * count and bool(np.isfinite(results).all())
             sums = self._sums(orders, np.moveaxis(parts[:, :, self.means], 2, 0)) if whole else [None] * epochs
             for e in range(min(epochs, reached // count + 1)):
                 self.ahead[run.epoch + e] = Epoch(orders[e], parts[e], min(reached - e * count, count), sums[e])
+
+    def _run(self, orders: Any, first: int, last: int, words: Any) -> tuple[Any, int]:
+        """Make steps, as `Stepper.run` does."""
+        return self.stepper.run(orders, first, last, words)
 
     def _sums(self, orders: Any, means: Any) -> list[Any]:
         """Sums of what was measured, times weights, and of the weights, of each epoch, added up as `_note` does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from pellucid.data.rows import Rows
@@ -35,6 +36,13 @@ class NativeSteps(CompiledSteps):
         self.stepper = native.stepper(graph, places, rows, threads_for(graph, sizes, self.available))
         self.threads = self.stepper.threads
         self.chunk = max(1, int(PERIOD / compiled_seconds(graph, sizes)))
+
+    def _run(self, orders: Any, first: int, last: int, words: Any) -> tuple[Any, int]:
+        """How long steps take tells how many there may be next time: threads begin and end late."""
+        begin = time.perf_counter()
+        made = super()._run(orders, first, last, words)
+        self.chunk = max(1, int(PERIOD * (last - first) / (time.perf_counter() - begin)))
+        return made
 
     def _orders(self, run: Run, first: int, count: int) -> Any:
         if not run.plan.shuffle:

@@ -17,8 +17,11 @@ def row_orders(rows: int, seed: int, first: int, count: int) -> Any:
     draws, half = draws_for(rows), 1 << (rows - 1).bit_length() >> 1
     orders = np.empty((count, rows), np.int64)
     table = SHUFFLE.words.table(draws=draws, rows=rows, order=orders.ctypes.data, half=half)
+    size = max(-(-seed.bit_length() // 32), 1)
+    words = np.array([*np.frombuffer(seed.to_bytes(4 * size, "little"), "<u4"), 0], np.uint32)  # as [seed, epoch]
     for order, epoch in zip(orders, range(first, first + count), strict=True):
-        numbers = np.random.PCG64([seed, epoch]).random_raw(-(-draws // 2))
+        words[-1] = epoch
+        numbers = np.random.PCG64(words).random_raw(-(-draws // 2))
         table.numbers = numbers.ctypes.data
         if shuffle(table.address):
             order[:] = np.random.default_rng([seed, epoch]).permutation(rows)
