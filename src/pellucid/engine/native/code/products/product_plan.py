@@ -39,7 +39,7 @@ FAR = 8192
 """Bytes between rows from which rows get into each other's way in the caches."""
 
 
-SHALLOW = 96
+SHALLOW = 48
 """Depth below which a tile is made so soon that what follows had better not interrupt."""
 
 
