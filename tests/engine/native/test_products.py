@@ -14,7 +14,7 @@ import pellucid as pel
 from pellucid.engine.native.code.llvm import processor as processors
 from pellucid.engine.native.code.llvm.module import machine_code, optimised
 from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, executable, host
-from pellucid.engine.native.code.products import product, product_plan
+from pellucid.engine.native.code.products import narrow_product, product, product_plan
 from pellucid.engine.native.code.products.product_plan import Room, room_for, way_of
 from pellucid.engine.native.code.products.product_words import (
     COPY_LEFT,
@@ -68,9 +68,16 @@ class TestEverySetting:
                 check(A[:m], B[:, :n], (m % 2 == 0, False), setting)
 
     def test_few_columns(self, dtype, setting):
-        A, B = sides(37, 9, 150, dtype)
-        for n in range(1, 10):
+        A, B = sides(37, 12, 150, dtype)
+        for n in range(1, 13):
             for k in (1, 15, 16, 17, 31, 64, 150):
+                for turned in LAYOUTS:
+                    check(A[:, :k], B[:k, :n], turned, setting)
+
+    def test_few_columns_of_a_deep_product_are_made_in_parts(self, dtype, setting):
+        A, B = sides(5, 10, 2 * narrow_product.DEEP + 70, dtype)
+        for n in (1, 3, 10):
+            for k in (narrow_product.DEEP, narrow_product.DEEP + 1, A.shape[1]):
                 for turned in LAYOUTS:
                     check(A[:, :k], B[:k, :n], turned, setting)
 
@@ -119,6 +126,9 @@ LARGE = [
     ((300, 2, 60), (False, False), NARROW | TURN_RIGHT),
     ((300, 3, 60), (False, True), NARROW),
     ((300, 1, 60), (False, False), NARROW),
+    ((300, 10, 100), (False, False), NARROW | TURN_RIGHT),
+    ((300, 10, 60), (False, False), 0),
+    ((300, 11, 100), (False, False), 0),
     ((64, 64, 64), (False, True), TURN_RIGHT),
 ]
 
@@ -150,7 +160,7 @@ def test_without_room_for_copies_the_bits_are_the_same(size, turned, monkeypatch
 @pytest.mark.parametrize("n", [1, 2, 5, 10, 33, 100])
 def test_a_row_does_not_depend_on_the_rows_beside_it(turned, n):
     for dtype in ("float32", "float64"):
-        A, B = sides(57, n, 70, dtype)
+        A, B = sides(57, n, 1100 if n == 10 else 70, dtype)
         whole = multiplied(A, B, turned, "host")
         for first, last in ((0, 1), (0, 28), (28, 57), (13, 40), (50, 57)):
             np.testing.assert_array_equal(multiplied(A[first:last], B, turned, "host"), whole[first:last])

@@ -14,7 +14,7 @@ import scipy.special as sp
 
 from pellucid.engine.native.code.llvm import loader, module
 from pellucid.engine.native.code.llvm.code import INT64, Code, Lanes, Text
-from pellucid.engine.native.code.llvm.processor import AARCH64, SETTINGS, Processor, executable
+from pellucid.engine.native.code.llvm.processor import AARCH64, IS_X86, SETTINGS, Processor, executable
 from pellucid.engine.native.code.vectormath import FUNCTIONS
 
 NAMES = sorted(FUNCTIONS)
@@ -193,3 +193,16 @@ def test_functions_are_whole_vectors_for_every_processor_and_call_nothing(bits: 
 @pytest.mark.parametrize("name", NAMES)
 def test_results_have_the_precision_of_the_argument(name: str, dtype: type) -> None:
     assert FUNCTIONS[name](np.array([0.5, 0.25], dtype)).dtype == dtype
+
+
+@pytest.mark.skipif(not IS_X86, reason="counts instructions of x86")
+def test_constants_are_read_where_they_are_used() -> None:
+    """GELU has more of them than there are registers: kept there, they would be moved about in its loop."""
+    target = SETTINGS["avx512"]
+    loop = max(
+        module.assembly(written("ndtr", 32, target), target).split("\n.LBB"), key=lambda part: part.count("vfmadd")
+    )
+    assert loop.count("vfmadd") >= 15
+    assert loop.count("{1to16}") >= 15
+    assert "movabs" not in loop
+    assert loop.count("vmovaps") <= 4
