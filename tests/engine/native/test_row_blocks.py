@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -35,6 +37,17 @@ def test_rows_have_the_bits_of_few_rows(threads, rows):
     few = np.concatenate([predict(X[i : i + 100]) for i in range(0, rows, 100)])
     for given in (X, np.asfortranarray(X)):
         assert_array_equal(predict(given), few)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_plans_for_many_numbers_of_rows_do_not_get_into_each_others_way(threads):
+    """More of them than are kept: what a plan points to lives as long as it does."""
+    predict, X = session(threads), rng.normal(size=(2 * BLOCK + 30, 9)).astype(np.float32)
+    whole = predict(X)
+    for _ in range(3):
+        for rows in (*range(BLOCK + 1, BLOCK + 8), *range(2 * BLOCK + 1, 2 * BLOCK + 30)):
+            assert_array_equal(predict(X[:rows]), whole[:rows])
+            gc.collect()
 
 
 def test_a_change_of_what_is_fixed_is_seen():

@@ -81,10 +81,12 @@ class Plan:
 
     def __init__(self, lanes: Sequence[Lane], order: Any, rows: int, look: bool) -> None:
         count, rest = divmod(rows, BLOCK)
-        self.lanes, self.order, (X, Y) = lanes, order, (lanes[0].X, lanes[0].Y)
+        self.lanes, self.order, X, Y = lanes, order, lanes[0].X, lanes[0].Y
         self.places = np.arange(count + 1) * Y.nbytes  # of the blocks of a result
-        self.counter, self.gathers = np.zeros(1, np.int64), []
-        self.jobs, self.lists = [], []
+        self.counter = np.zeros(1, np.int64)
+        self.jobs: list[Any] = []
+        self.gathers: list[Any] = []
+        self.used: list[Any] = []  # what the jobs point to
         for lane in lanes:
             whole, short = lane.block(BLOCK), lane.block(rest or BLOCK)
             entries, short_entries = (block.entries[0 if look else 1 :] for block in (whole, short))
@@ -111,7 +113,7 @@ class Plan:
                 )
             )
             self.gathers.append(gather)
-            self.lists.append((slots, entries, short_entries))
+            self.used.append((whole, short, entries, short_entries, slots))
 
     def run(self, X: Any, Y: Any, name: str) -> None:
         """From one array into another."""
