@@ -27,7 +27,7 @@ from pellucid.train.loop.step import RESULTS, Snapshot, float64s
 if TYPE_CHECKING:
     from pellucid.train.loop.run import Run
 
-AHEAD = 1_000_000
+AHEAD = 60_000
 """Row numbers that may be drawn ahead of time."""
 
 LARGE = 8 << 20
