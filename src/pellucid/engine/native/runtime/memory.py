@@ -24,7 +24,6 @@ PRIVATE = 64
 GAP = 1 << 16
 """Between zones: further than a processor fetches ahead."""
 
-
 EMPTY: Mapping[int, int] = MappingProxyType({})
 
 
@@ -36,7 +35,8 @@ class Memory:
     ahead what lies behind the last thing that they have read or written. Where another thread works there, it would
     have to call every line back.
 
-    `outside` has the addresses of arrays from outside; of those in `own` each thread has its own, so many bytes apart.
+    `outside` has the addresses of arrays from outside; of those in `between` each thread has its own, so many bytes
+    apart.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Memory:
         program: Program,
         largest: Mapping[str, int],
         outside: Mapping[int, int],
-        own: Mapping[int, int] = EMPTY,
+        between: Mapping[int, int] = EMPTY,
     ) -> None:
-        self.program, self.outside, self.own, threads = program, outside, own, program.threads
+        self.program, self.outside, self.between, threads = program, outside, between, program.threads
         steps, overwrites = program.steps, program.overwrites
         several = threads > 1
         made = {x.number: x for step in steps for x in step.writes}
@@ -69,12 +69,12 @@ class Memory:
         self.panel, self.copies = (self._more(size) for size in self.room)  # where products put them
         shared = {n: sizes[n] for n in inside if n not in in_zones}
         self.places, size = plan(steps, overwrites, shared, threads, outputs)
-        self.between = self.zone + GAP * several  # from zone to zone
+        step = self.zone + GAP * several  # from zone to zone
         self.size = size + ALIGN + self.zone * threads
-        self.arena = aligned((size + ALIGN + self.between * threads,), np.uint8)
+        self.arena = aligned((size + ALIGN + step * threads,), np.uint8)
         self.counter = int(self.arena.ctypes.data)  # where threads meet
         self.start = self.counter + ALIGN
-        self.zones = [self.start + size + thread * self.between for thread in range(threads)]
+        self.zones = [self.start + size + thread * step for thread in range(threads)]
         constants = [x for x in program.lowered.values if x.op == "constant"]
         self.constants = {x.number: as_read(x.settings["array"], x.dtype) for x in constants}
 
@@ -94,7 +94,7 @@ class Memory:
         """Where an array begins for a thread; one in a zone has that thread's rows only."""
         x = place_of(x, self.program.overwrites)
         if x.number in self.outside and (thread == 0 or x.number not in self.program.private or x.op == "input"):
-            return self.outside[x.number] + thread * self.own.get(x.number, 0)
+            return self.outside[x.number] + thread * self.between.get(x.number, 0)
         if x.op == "constant":
             return int(self.constants[x.number].ctypes.data)
         if x.number in self.places:

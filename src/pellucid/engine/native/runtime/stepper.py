@@ -100,28 +100,32 @@ class Stepper:
         self.data: list[Any] = []
         self.jobs: list[Any] = []
         self.lists: list[Any] = []
-        self.numbers = {i for i in (*roles.state, *roles.batch, *roles.numbers) if inputs[i].single}
-        steps, several = self.program.steps, threads > 1
-        own_rows = by_rows(steps, self.program.overwrites) & {inputs[i].number for i in roles.batch} if several else ()
-        self.storage: dict[int, Any] = {}
-        own: dict[int, int] = {}
-        for i in (*roles.state, *roles.batch, *roles.numbers):
-            dtype, shape = inputs[i].dtype, resolve(inputs[i].shape, {"n": rows})
-            if i in self.numbers:  # each thread's stands at the beginning of a row
-                shape = threads, PRIVATE // dtype.itemsize
-            elif inputs[i].number in own_rows:  # each has memory for all rows, and uses its own of them
-                shape = threads, rows + GAP // max(size_of(shape[1:], {}) * dtype.itemsize, 1) + 1, *shape[1:]
-            self.storage[i] = aligned(shape, dtype)
-            if i in self.numbers or inputs[i].number in own_rows:
-                own[inputs[i].number] = self.storage[i].strides[0]
+        everything = (*roles.state, *roles.batch, *roles.numbers)
+        self.numbers = {i for i in everything if inputs[i].single}
+        apart = by_rows(self.program.steps, self.program.overwrites) if threads > 1 else set()
+        self.own = self.numbers | {i for i in roles.batch if inputs[i].number in apart}  # each thread has its own
+        self.storage: dict[int, Any] = {i: aligned(self._shape(i), inputs[i].dtype) for i in everything}
         for output in roles.updates:
             if outputs[output].known or base(outputs[output]).op == "constant":
                 raise CannotCompile("a state that becomes a constant")
         outside = {inputs[i].number: a.ctypes.data for i, a in self.storage.items()}
-        self.memory = Memory(self.program, {"n": rows}, outside, own)
+        between = {inputs[i].number: self.storage[i].strides[0] for i in self.own}
+        self.memory = Memory(self.program, {"n": rows}, outside, between)
         self.bindings: dict[int, Binding] = {}
         self.binding(rows)
         runner()  # everything is compiled before the first step
+
+    def _shape(self, i: int) -> tuple[int, ...]:
+        """Of the memory for an input. What each thread has for itself lies apart: numbers at the beginning of a row,
+        rows of a batch, of which a thread uses its own, behind a gap."""
+        x = self.program.lowered.inputs[i]
+        shape: tuple[int, ...] = resolve(x.shape, {"n": self.rows})
+        if i in self.numbers:
+            return self.threads, PRIVATE // x.dtype.itemsize
+        if i not in self.own:
+            return shape
+        _, *row = shape
+        return self.threads, self.rows + GAP // max(size_of(tuple(row), {}) * x.dtype.itemsize, 1) + 1, *row
 
     @property
     def bytes(self) -> int:
