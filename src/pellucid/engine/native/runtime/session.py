@@ -88,7 +88,7 @@ class Plan:
         self.gathers: list[Any] = []
         self.used: list[Any] = []  # what the jobs point to
         for lane in lanes:
-            whole, short = lane.block(BLOCK), lane.block(rest or BLOCK)
+            whole, short = lane.block(BLOCK if count else rest), lane.block(rest or BLOCK)
             entries, short_entries = (block.entries[0 if look else 1 :] for block in (whole, short))
             gather = np.array([0, lane.X.ctypes.data, X.nbytes // BLOCK])
             slots = np.array([block.copying.place("target") for block in (whole, short)])
